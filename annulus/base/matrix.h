@@ -1,0 +1,111 @@
+// Row-major matrices: Matrix owns aligned memory, MatrixView looks at memory owned elsewhere.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace annulus {
+
+// A view of rows x cols elements; row i starts at data + i * stride. Copying a view copies no element.
+template <class T>
+class MatrixView {
+ public:
+  MatrixView() = default;
+  MatrixView(T* data, std::size_t rows, std::size_t cols) : MatrixView(data, rows, cols, cols) {}
+  MatrixView(T* data, std::size_t rows, std::size_t cols, std::size_t stride)
+      : data_(data), rows_(rows), cols_(cols), stride_(stride) {}
+
+  // A view of mutable elements is also a view of constant ones.
+  template <class U>
+    requires(std::is_const_v<T> && std::is_same_v<const U, T> && !std::is_same_v<U, T>)
+  MatrixView(const MatrixView<U>& other)  // NOLINT(google-explicit-constructor)
+      : MatrixView(other.data(), other.rows(), other.cols(), other.stride()) {}
+
+  T* data() const { return data_; }
+  std::size_t rows() const { return rows_; }
+  std::size_t cols() const { return cols_; }
+  std::size_t stride() const { return stride_; }
+  bool empty() const { return rows_ == 0 || cols_ == 0; }
+
+  T& operator()(std::size_t row, std::size_t col) const {
+    assert(row < rows_ && col < cols_);
+    return data_[row * stride_ + col];
+  }
+  std::span<T> row(std::size_t index) const {
+    assert(index < rows_);
+    return {data_ + index * stride_, cols_};
+  }
+  // Rows [first, first + count).
+  MatrixView rows_at(std::size_t first, std::size_t count) const {
+    assert(first + count <= rows_);
+    return {data_ + first * stride_, count, cols_, stride_};
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t rows_ = 0;
+  std::size_t cols_ = 0;
+  std::size_t stride_ = 0;
+};
+
+template <class T>
+using ConstMatrixView = MatrixView<const T>;
+
+// Owns zero-initialised memory aligned to 64 bytes; movable, copied only by clone().
+template <class T>
+class Matrix {
+ public:
+  static constexpr std::size_t kAlignment = 64;
+
+  Matrix() = default;
+  Matrix(std::size_t rows, std::size_t cols) : rows_(rows), cols_(cols) {
+    if (rows * cols == 0) return;
+    data_.reset(static_cast<T*>(::operator new[](rows * cols * sizeof(T), std::align_val_t{kAlignment})));
+    std::memset(static_cast<void*>(data_.get()), 0, rows * cols * sizeof(T));
+  }
+  Matrix(Matrix&& other) noexcept { *this = std::move(other); }
+  Matrix& operator=(Matrix&& other) noexcept {
+    data_ = std::move(other.data_);
+    rows_ = std::exchange(other.rows_, 0);
+    cols_ = std::exchange(other.cols_, 0);
+    return *this;
+  }
+
+  Matrix clone() const {
+    Matrix copy(rows_, cols_);
+    if (data_) std::memcpy(static_cast<void*>(copy.data()), data(), rows_ * cols_ * sizeof(T));
+    return copy;
+  }
+
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  std::size_t rows() const { return rows_; }
+  std::size_t cols() const { return cols_; }
+  bool empty() const { return rows_ * cols_ == 0; }
+
+  T& operator()(std::size_t row, std::size_t col) { return view()(row, col); }
+  const T& operator()(std::size_t row, std::size_t col) const { return view()(row, col); }
+  std::span<T> row(std::size_t index) { return view().row(index); }
+  std::span<const T> row(std::size_t index) const { return view().row(index); }
+
+  MatrixView<T> view() { return {data_.get(), rows_, cols_}; }
+  ConstMatrixView<T> view() const { return {data_.get(), rows_, cols_}; }
+
+ private:
+  struct Release {
+    void operator()(T* pointer) const { ::operator delete[](pointer, std::align_val_t{kAlignment}); }
+  };
+  static_assert(std::is_trivially_copyable_v<T>);
+
+  std::unique_ptr<T, Release> data_;
+  std::size_t rows_ = 0;
+  std::size_t cols_ = 0;
+};
+
+}  // namespace annulus

@@ -1,0 +1,116 @@
+// Checks a FeatureSet's parts once, so that nothing later has to.
+#include "annulus/task/feature_set.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "annulus/base/error.h"
+#include "annulus/base/parallel.h"
+#include "annulus/kernels/half.h"
+
+namespace annulus {
+namespace {
+
+void check_length(const char* what, std::size_t found, std::size_t rows, const std::string& source) {
+  if (found != 0 && found != rows) {
+    fail(ErrorKind::kInput, "{}: expected {} {}, one for each feature row, but found {}", source, rows, what, found);
+  }
+}
+
+void check_row(std::span<const float> row, std::size_t index, const std::string& source) {
+  bool all_zero = true;
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    if (!std::isfinite(row[j])) {
+      fail(ErrorKind::kInput, "{}: expected finite features, found {} at row {}, column {}", source,
+           std::isnan(row[j]) ? "NaN" : "infinity", index, j);
+    }
+    all_zero = all_zero && row[j] == 0.0F;
+  }
+  if (all_zero) {
+    fail(ErrorKind::kInput, "{}: row {} holds only zeros, which has no direction to normalise", source, index);
+  }
+}
+
+void check_labels(FeatureSetParts& parts) {
+  std::int32_t largest = -1;
+  for (std::size_t i = 0; i < parts.labels.size(); ++i) {
+    if (parts.labels[i] < 0) {
+      fail(ErrorKind::kInput, "{}: expected class indices of 0 or more, found {} at row {}", parts.source,
+           parts.labels[i], i);
+    }
+    largest = std::max(largest, parts.labels[i]);
+  }
+  if (parts.class_names.empty()) {
+    for (std::int32_t c = 0; c <= largest; ++c) parts.class_names.push_back(std::to_string(c));
+  } else if (largest >= 0 && static_cast<std::size_t>(largest) >= parts.class_names.size()) {
+    fail(ErrorKind::kInput, "{}: label {} is beyond the {} class names", parts.source, largest,
+         parts.class_names.size());
+  }
+}
+
+}  // namespace
+
+FeatureSet::FeatureSet(FeatureSetParts parts) : parts_(std::move(parts)) {
+  const bool half = parts_.features.data() == nullptr && parts_.half_features.data() != nullptr;
+  rows_ = half ? parts_.half_features.rows() : parts_.features.rows();
+  dimension_ = half ? parts_.half_features.cols() : parts_.features.cols();
+  const std::string& source = parts_.source;
+  if (rows_ == 0 || dimension_ == 0) {
+    fail(ErrorKind::kInput, "{}: expected at least one feature row, found {} rows of {} numbers", source, rows_,
+         dimension_);
+  }
+  if (rows_ > std::numeric_limits<std::uint32_t>::max()) {
+    fail(ErrorKind::kInput, "{}: {} rows are more than the supported {}", source, rows_,
+         std::numeric_limits<std::uint32_t>::max());
+  }
+  check_length("labels", parts_.labels.size(), rows_, source);
+  check_length("paths", parts_.paths.size(), rows_, source);
+  check_length("is_train flags", parts_.is_train.size(), rows_, source);
+  check_labels(parts_);
+
+  constexpr std::size_t kRowsPerTask = 1024;
+  parallel_for(0, (rows_ + kRowsPerTask - 1) / kRowsPerTask, [&](std::size_t task) {
+    Matrix<float> row(1, dimension_);
+    const std::size_t end = std::min(rows_, (task + 1) * kRowsPerTask);
+    for (std::size_t i = task * kRowsPerTask; i < end; ++i) {
+      copy_rows(i, row.view());
+      check_row(row.row(0), i, source);
+    }
+  });
+}
+
+void FeatureSet::copy_rows(std::size_t first, MatrixView<float> out) const {
+  assert(first + out.rows() <= rows_ && out.cols() == dimension_);
+  for (std::size_t i = 0; i < out.rows(); ++i) {
+    if (parts_.features.data() != nullptr) {
+      const auto row = parts_.features.row(first + i);
+      std::copy(row.begin(), row.end(), out.row(i).begin());
+    } else {
+      widen_half(parts_.half_features.row(first + i), out.row(i));
+    }
+  }
+}
+
+void FeatureSet::copy_rows(std::span<const std::uint32_t> indices, MatrixView<float> out) const {
+  assert(indices.size() == out.rows());
+  for (std::size_t i = 0; i < indices.size(); ++i) copy_rows(indices[i], out.rows_at(i, 1));
+}
+
+std::vector<std::int32_t> FeatureSet::labels_of(std::span<const std::uint32_t> indices) const {
+  std::vector<std::int32_t> labels(indices.size());
+  std::transform(indices.begin(), indices.end(), labels.begin(), [&](std::uint32_t i) { return parts_.labels[i]; });
+  return labels;
+}
+
+FeatureSetParts parts_of(Matrix<float> features) {
+  const auto owner = std::make_shared<Matrix<float>>(std::move(features));
+  FeatureSetParts parts;
+  parts.features = std::as_const(*owner).view();
+  parts.owner = owner;
+  return parts;
+}
+
+}  // namespace annulus

@@ -1,0 +1,88 @@
+// Draws k-shot splits: one random order a class, so that a draw of k+1 shots contains the draw of k.
+#include "annulus/task/few_shot_task.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "annulus/base/error.h"
+#include "annulus/base/random.h"
+
+namespace annulus {
+namespace {
+
+std::vector<std::vector<std::uint32_t>> rows_by_class(const FeatureSet& set, bool only_train) {
+  std::vector<std::vector<std::uint32_t>> rows(set.classes());
+  for (std::uint32_t i = 0; i < set.rows(); ++i) {
+    if (only_train && !set.is_train().empty() && set.is_train()[i] == 0) continue;
+    rows[static_cast<std::size_t>(set.labels()[i])].push_back(i);
+  }
+  return rows;
+}
+
+std::vector<std::uint32_t> draw(const FeatureSet& set, const ShotOptions& options, bool only_train) {
+  if (!set.labelled()) {
+    fail(ErrorKind::kInput, "{}: expected labels to learn from, found only features", set.source());
+  }
+  if (set.classes() < 2) {
+    fail(ErrorKind::kInput, "{}: expected at least two classes, found {}", set.source(), set.classes());
+  }
+  const auto by_class = rows_by_class(set, only_train);
+  std::vector<std::uint32_t> support;
+  for (std::size_t c = 0; c < by_class.size(); ++c) {
+    const std::size_t needed = std::max<std::size_t>(options.shots, 1);
+    if (by_class[c].size() < needed) {
+      fail(ErrorKind::kInput, "{}: class \"{}\" has {} training rows, but {} {} needed", set.source(),
+           set.class_names()[c], by_class[c].size(), needed, needed == 1 ? "is" : "are");
+    }
+    if (options.shots == 0) {
+      support.insert(support.end(), by_class[c].begin(), by_class[c].end());
+      continue;
+    }
+    const RandomStream stream{options.seed, RandomUse::kSupportDraw, static_cast<std::uint32_t>(c)};
+    const auto order = random_permutation(stream, 0, by_class[c].size());
+    const auto first = static_cast<std::ptrdiff_t>(support.size());
+    for (std::size_t s = 0; s < options.shots; ++s) support.push_back(by_class[c][order[s]]);
+    std::sort(support.begin() + first, support.end());
+  }
+  return support;
+}
+
+}  // namespace
+
+Split draw_support(const FeatureSet& set, const ShotOptions& options) {
+  return {draw(set, options, false), {}, options.seed};
+}
+
+Split draw_split(const FeatureSet& set, const ShotOptions& options) {
+  Split split{draw(set, options, true), {}, options.seed};
+  std::vector<bool> drawn(set.rows(), false);
+  for (const std::uint32_t i : split.support) drawn[i] = true;
+  for (std::uint32_t i = 0; i < set.rows(); ++i) {
+    const bool is_query = set.is_train().empty() ? !drawn[i] : set.is_train()[i] == 0;
+    if (is_query) split.query.push_back(i);
+  }
+  return split;
+}
+
+LabelledRows gather(const FeatureSet& set, std::span<const std::uint32_t> rows) {
+  LabelledRows result{Matrix<float>(rows.size(), set.dimension()), set.labels_of(rows), set.classes()};
+  set.copy_rows(rows, result.features.view());
+  return result;
+}
+
+std::vector<std::int32_t> map_classes(const FeatureSet& from, std::span<const std::string> to) {
+  std::unordered_map<std::string, std::int32_t> index;
+  for (std::size_t c = 0; c < to.size(); ++c) index.emplace(to[c], static_cast<std::int32_t>(c));
+  std::vector<std::int32_t> map(from.classes());
+  for (std::size_t c = 0; c < map.size(); ++c) {
+    const auto found = index.find(from.class_names()[c]);
+    if (found == index.end()) {
+      fail(ErrorKind::kInput, "{}: class \"{}\" is unknown: it is not among the {} classes learnt", from.source(),
+           from.class_names()[c], to.size());
+    }
+    map[c] = found->second;
+  }
+  return map;
+}
+
+}  // namespace annulus

@@ -1,0 +1,47 @@
+// A few-shot task: which rows are learnt from and which are asked about, a pure function of (set, options, seed).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "annulus/base/matrix.h"
+#include "annulus/task/feature_set.h"
+
+namespace annulus {
+
+// Row numbers of one draw. Labels are class indices of the set the rows belong to.
+struct Split {
+  std::vector<std::uint32_t> support;  // rows to learn from, grouped by class, ascending within a class
+  std::vector<std::uint32_t> query;    // rows to be recognised; empty when nothing is evaluated
+  std::uint64_t seed = 0;
+};
+
+struct ShotOptions {
+  std::size_t shots = 0;   // rows a class; 0 takes every row that may be drawn (uneven shots)
+  std::uint64_t seed = 0;  // which draw
+};
+
+// Draws `shots` rows of every class among the rows whose is_train is not 0 (all rows when the set has no such array).
+// The query rows are those with is_train 0; without that array, every row that was not drawn. Throws Error{kInput}
+// when a class has too few rows, naming it.
+Split draw_split(const FeatureSet& set, const ShotOptions& options);
+
+// The same draw when training and test rows live in two sets: only `support` is filled in, from every row of `set`.
+Split draw_support(const FeatureSet& set, const ShotOptions& options);
+
+// Rows copied out of a set, ready to be trained on.
+struct LabelledRows {
+  Matrix<float> features;  // as stored: not normalised
+  std::vector<std::int32_t> labels;
+  std::size_t classes = 0;
+};
+
+LabelledRows gather(const FeatureSet& set, std::span<const std::uint32_t> rows);
+
+// Maps class indices of `from` to those of `to` by name; throws Error{kInput} naming a class of `from` that `to` lacks.
+std::vector<std::int32_t> map_classes(const FeatureSet& from, std::span<const std::string> to);
+
+}  // namespace annulus

@@ -1,0 +1,19 @@
+# Warnings and sanitizers, the same for every target of the project.
+function(annulus_compile_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+                         -Wnon-virtual-dtor -Woverloaded-virtual -Wnull-dereference -Wcast-align -Wunused)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # gcc 12 reports null dereferences inside the standard library's own inlined code at -O2 and above.
+    target_compile_options(${target} PRIVATE -Wno-null-dereference)
+  endif()
+  if(ANNULUS_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  # Results must not depend on how a compiler fuses a*b+c; vector code asks for fused operations by name.
+  target_compile_options(${target} PRIVATE -ffp-contract=off)
+  if(ANNULUS_SANITIZE)
+    target_compile_options(${target} PUBLIC -fsanitize=${ANNULUS_SANITIZE} -fno-omit-frame-pointer
+                           -fno-sanitize-recover=all)
+    target_link_options(${target} PUBLIC -fsanitize=${ANNULUS_SANITIZE})
+  endif()
+endfunction()

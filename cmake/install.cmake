@@ -1,0 +1,17 @@
+# Installs the library, its headers, the program and the CMake package (find_package(annulus)).
+include(CMakePackageConfigHelpers)
+
+install(TARGETS annulus EXPORT annulus_targets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY annulus/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/annulus FILES_MATCHING PATTERN "*.h"
+        PATTERN "*-inl.h" EXCLUDE)
+install(FILES ${CMAKE_BINARY_DIR}/generated/annulus/base/version.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/annulus/base)
+install(EXPORT annulus_targets NAMESPACE annulus:: FILE annulus-targets.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/annulus)
+configure_package_config_file(cmake/annulus-config.cmake.in ${CMAKE_BINARY_DIR}/annulus-config.cmake
+        INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/annulus)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/annulus-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/annulus-config.cmake ${CMAKE_BINARY_DIR}/annulus-config-version.cmake
+        cmake/find_dnnl.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/annulus)
