@@ -23,8 +23,8 @@ class MatrixView {
 
   // A view of mutable elements is also a view of constant ones.
   template <class U>
-    requires(std::is_const_v<T> && std::is_same_v<const U, T> && !std::is_same_v<U, T>)
-  MatrixView(const MatrixView<U>& other)  // NOLINT(google-explicit-constructor)
+  requires(std::is_const_v<T>&& std::is_same_v<const U, T> && !std::is_same_v<U, T>)
+      MatrixView(const MatrixView<U>& other)  // NOLINT(google-explicit-constructor)
       : MatrixView(other.data(), other.rows(), other.cols(), other.stride()) {}
 
   T* data() const { return data_; }
@@ -66,7 +66,7 @@ class Matrix {
   Matrix() = default;
   Matrix(std::size_t rows, std::size_t cols) : rows_(rows), cols_(cols) {
     if (rows * cols == 0) return;
-    data_.reset(static_cast<T*>(::operator new[](rows * cols * sizeof(T), std::align_val_t{kAlignment})));
+    data_.reset(static_cast<T*>(::operator new[](rows* cols * sizeof(T), std::align_val_t{kAlignment})));
     std::memset(static_cast<void*>(data_.get()), 0, rows * cols * sizeof(T));
   }
   Matrix(Matrix&& other) noexcept { *this = std::move(other); }

@@ -25,7 +25,7 @@ struct Job {
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::condition_variable all_left;
-  int active = 0;  // threads inside run(); guarded by mutex
+  int active = 0;       // threads inside run(); guarded by mutex
   bool closed = false;  // no further helper may enter; guarded by mutex
   std::exception_ptr error;
 

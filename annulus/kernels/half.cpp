@@ -20,7 +20,8 @@ void widen(const std::uint16_t* in, std::size_t count, float* out) {
   const hn::Rebind<std::uint16_t, decltype(d)> du;
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(hn::PromoteTo(d, hn::BitCast(dh, hn::LoadU(du, in + i))), d, out + i);
+  for (; i + lanes <= count; i += lanes)
+    hn::StoreU(hn::PromoteTo(d, hn::BitCast(dh, hn::LoadU(du, in + i))), d, out + i);
   if (i == count) return;
   std::uint16_t padded[64] = {};
   float widened[64];
@@ -35,7 +36,8 @@ void narrow(const float* in, std::size_t count, std::uint16_t* out) {
   const hn::Rebind<std::uint16_t, decltype(d)> du;
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(hn::BitCast(du, hn::DemoteTo(dh, hn::LoadU(d, in + i))), du, out + i);
+  for (; i + lanes <= count; i += lanes)
+    hn::StoreU(hn::BitCast(du, hn::DemoteTo(dh, hn::LoadU(d, in + i))), du, out + i);
   if (i == count) return;
   float padded[64] = {};
   std::uint16_t narrowed[64];

@@ -21,12 +21,12 @@ struct FeatureSetParts {
   ConstMatrixView<std::uint16_t> half_features;
   std::shared_ptr<const void> owner;
 
-  std::vector<std::int32_t> labels;       // class index of each row; empty: the rows carry no labels
-  std::vector<std::string> class_names;   // name of each class index; empty: "0", "1", ... as far as the labels go
-  std::vector<std::string> paths;         // where each row came from; may be empty
-  std::vector<std::uint8_t> is_train;     // 1: the row may be drawn for training, 0: it is a test row; may be empty
+  std::vector<std::int32_t> labels;      // class index of each row; empty: the rows carry no labels
+  std::vector<std::string> class_names;  // name of each class index; empty: "0", "1", ... as far as the labels go
+  std::vector<std::string> paths;        // where each row came from; may be empty
+  std::vector<std::uint8_t> is_train;    // 1: the row may be drawn for training, 0: it is a test row; may be empty
   std::map<std::string, std::string> provenance;  // backbone, checksum, preprocessing, ...
-  std::string source;                     // file name, for messages
+  std::string source;                             // file name, for messages
 };
 
 class FeatureSet {

@@ -1,0 +1,21 @@
+// A trained recogniser: a head with everything needed to use it and to know where it came from.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "annulus/learn/head.h"
+
+namespace annulus {
+
+struct Model {
+  Head<float> head;                      // expects L2-normalised feature rows
+  std::vector<std::string> class_names;  // one a head row
+  double epsilon = 0.0;                  // radius it was trained at; 0 for a baseline
+  std::map<std::string, std::string>
+      training;  // recipe, options, seed, accuracies, seconds, version: the training record
+  std::map<std::string, std::string> provenance;  // of the features: backbone, checksum, preprocessing, source file
+};
+
+}  // namespace annulus
