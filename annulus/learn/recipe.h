@@ -1,0 +1,68 @@
+// Recipes: every number of a fit in one place, and the fits themselves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "annulus/base/progress.h"
+#include "annulus/learn/head.h"
+#include "annulus/learn/margin_search.h"
+#include "annulus/learn/trainer.h"
+#include "annulus/learn/virtual_examples.h"
+#include "annulus/task/few_shot_task.h"
+
+namespace annulus {
+
+struct Recipe {
+  std::string name;  // "paper", "paper-resnet50", "paper-episodes", "default"
+  HeadKind head = HeadKind::kCosine;
+  NoiseShape noise_shape = NoiseShape::kEllipsoidal;
+  SearchOptions search{};         // pre-training and probes
+  TrainOptions final_training{};  // IbM2's head at the radius found
+  TrainOptions baseline{};        // the same head on the originals
+  std::optional<double> epsilon;  // a radius given by the caller skips the search
+};
+
+// The paper and its program to the letter; "default" is the same method with shared noise and safer numbers.
+Recipe recipe_named(std::string_view name);  // throws Error{kUsage} listing the names
+std::vector<std::string> recipe_names();
+
+// Sets a number in every stage it concerns.
+void set_virtual_count(Recipe& recipe, std::size_t virtual_count);
+void set_learning_rate(Recipe& recipe, double learning_rate);  // of the final training and of the baseline
+void set_epochs(Recipe& recipe, std::size_t epochs);           // of the final training and of the baseline
+void set_batch(Recipe& recipe, std::size_t batch);
+void set_label_smoothing(Recipe& recipe, double share);
+void set_noise_sharing(Recipe& recipe, NoiseSharing sharing);
+void set_seed(Recipe& recipe, std::uint64_t seed);
+void set_threads(Recipe& recipe, int threads);
+
+// The options that shaped a result, by name, for training records and reports.
+std::map<std::string, std::string> describe(const Recipe& recipe);
+
+struct FitResult {
+  Head<float> head;
+  double epsilon = 0.0;                // 0 for the baseline
+  std::optional<SearchResult> search;  // absent for the baseline and when the radius was given
+  double training_accuracy = 0.0;      // of the final head on the originals
+  double virtual_accuracy = 0.0;       // of the final head on fresh virtual examples (the originals for the baseline)
+  double seconds = 0.0;
+};
+
+// Search, then final training. rows.features are raw features; they are normalised here.
+FitResult fit_ibm2(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress = {});
+// The head trained on the originals.
+FitResult fit_baseline(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress = {});
+
+// Class probabilities (softmax of the logits) of raw feature rows, which are normalised here; out is rows x classes.
+void predict_probabilities(const Head<float>& head, ConstMatrixView<float> features, MatrixView<float> out,
+                           int threads);
+// The most probable class of each raw feature row.
+std::vector<std::int32_t> predict_classes(const Head<float>& head, ConstMatrixView<float> features, int threads);
+
+}  // namespace annulus

@@ -1,0 +1,70 @@
+// The one training loop: Adam on a head, over originals or over virtual examples around them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "annulus/base/progress.h"
+#include "annulus/learn/head.h"
+#include "annulus/learn/virtual_examples.h"
+
+namespace annulus {
+
+struct TrainOptions {
+  std::size_t epochs = 100;    // passes over the originals
+  std::size_t batch = 256;     // originals a step; the last batch of an epoch may be short
+  double learning_rate = 1.0;  // for a batch of 256: a step uses learning_rate * batch / 256, cosine-decayed an epoch
+  double epsilon = 0.0;        // radius of the virtual examples; 0 trains on the originals themselves
+  std::size_t virtual_count = 200;  // R: virtual examples of an original in each step (ignored at epsilon 0)
+  NoiseSharing sharing = NoiseSharing::kIndependent;
+  std::size_t group = 0;         // originals in a group when sharing is kGrouped; 0: chosen by cost
+  bool antithetic = false;       // noise rows come in pairs (delta, -delta)
+  double label_smoothing = 0.1;  // share of the target spread evenly over all classes
+  std::uint64_t seed = 0;
+  std::uint32_t run = 0;  // number of this training within a fit: gives it random numbers of its own
+  int threads = 0;        // 0: all processors; the result does not depend on it
+};
+
+// What a step saw and did; valid during the call only.
+template <class T>
+struct StepRecord {
+  std::size_t epoch = 0;
+  std::size_t step = 0;        // counted over the whole training
+  double learning_rate = 0.0;  // after scaling and decay
+  double loss = 0.0;
+  const Matrix<T>* weight_gradient = nullptr;     // dL/dw, classes x dimension
+  const Matrix<T>* direction_gradient = nullptr;  // kept only when a step is watched
+  std::span<const T> offset_gradient;             // of the gains (cosine) or biases (linear)
+  const Head<T>* head = nullptr;                  // after the update
+};
+
+// Ways into the loop for tests: fixed noise, fixed orders, and a look at every step. All may be empty.
+template <class T>
+struct TrainHooks {
+  // Fills standard normal numbers for virtual examples [first, first + out.rows()) of a step, counted original by
+  // original, R of each. Independent noise only.
+  std::function<void(std::size_t step, std::size_t first, MatrixView<T> out)> noise;
+  std::function<std::vector<std::uint32_t>(std::size_t epoch)> order;
+  std::function<void(const StepRecord<T>&)> after_step;
+};
+
+struct TrainReport {
+  double final_loss = 0.0;  // mean over the last epoch
+  std::size_t steps = 0;
+  double seconds = 0.0;
+};
+
+// Trains `head` in place. Throws Error{kUsage} on options out of range and Error{kCancelled} when progress says stop.
+template <class T>
+TrainReport train(Head<T>& head, const TrainingRows<T>& rows, const TrainOptions& options,
+                  const ProgressCallback& progress = {}, const TrainHooks<T>& hooks = {});
+
+// Share of virtual examples at options.epsilon (of originals at 0) that the head gets right, on fresh noise.
+template <class T>
+double training_accuracy(const Head<T>& head, const TrainingRows<T>& rows, const TrainOptions& options,
+                         const TrainHooks<T>& hooks = {});
+
+}  // namespace annulus
