@@ -5,11 +5,15 @@ find_package(nlohmann_json REQUIRED CONFIG)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(ZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)
+pkg_check_modules(SPNG REQUIRED IMPORTED_TARGET spng)
+pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp libwebpdemux)
 include(cmake/find_dnnl.cmake)
 
 function(annulus_link_dependencies target)
   target_link_libraries(${target} PUBLIC fmt::fmt Threads::Threads)
   # Linked but not seen in any installed header.
   target_link_libraries(${target} PRIVATE annulus_dnnl PkgConfig::HWY PkgConfig::ZIP nlohmann_json::nlohmann_json
-                        ${CMAKE_DL_LIBS})
+                        PkgConfig::CRYPTO PkgConfig::JPEG PkgConfig::SPNG PkgConfig::WEBP ${CMAKE_DL_LIBS})
 endfunction()
