@@ -14,7 +14,7 @@ namespace annulus {
 
 struct Sha256::State {
   struct Release {
-    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+    void operator()(EVP_MD_CTX* pointer) const { EVP_MD_CTX_free(pointer); }
   };
   std::unique_ptr<EVP_MD_CTX, Release> context{EVP_MD_CTX_new()};
 };

@@ -1,0 +1,44 @@
+# Tests that are scripts: the checks of scripts/ on this tree, the tests of those checks, the installed package, the examples of the documents.
+# They look at sources or at the optimised program, so a sanitizer build has nothing to add.
+if(ANNULUS_SANITIZE)
+  return()
+endif()
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+function(annulus_script_test name)
+  add_test(NAME scripts.${name} COMMAND ${ARGN})
+  set_tests_properties(scripts.${name} PROPERTIES LABELS scripts TIMEOUT 900)
+endfunction()
+
+foreach(check includes files docs)
+  annulus_script_test(check_${check}_reports_faults
+    ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/check_${check}_test.py)
+endforeach()
+annulus_script_test(includes ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/check-includes ${CMAKE_SOURCE_DIR})
+annulus_script_test(files ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/check-files ${CMAKE_SOURCE_DIR})
+annulus_script_test(links ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/check-docs links ${CMAKE_SOURCE_DIR})
+
+if(NOT ANNULUS_BUILD_CLI)
+  return()
+endif()
+
+# The package as its users see it: installed to an empty prefix, then found, linked and run by a project of its own.
+set(prefix ${CMAKE_BINARY_DIR}/installed)
+annulus_script_test(install ${CMAKE_COMMAND}
+  -DBUILD=${CMAKE_BINARY_DIR} -DPREFIX=${prefix} -P ${CMAKE_CURRENT_SOURCE_DIR}/install/install.cmake)
+set_tests_properties(scripts.install PROPERTIES FIXTURES_SETUP installed)
+annulus_script_test(find_package ${CMAKE_CTEST_COMMAND}
+  --build-and-test ${CMAKE_CURRENT_SOURCE_DIR}/install/consumer ${CMAKE_BINARY_DIR}/consumer
+  --build-generator ${CMAKE_GENERATOR}
+  --build-options -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
+  --test-command consumer ${PROJECT_VERSION})
+set_tests_properties(scripts.find_package PROPERTIES FIXTURES_REQUIRED installed)
+
+# Every document's examples; scripts/check-docs says how they are written.
+file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/*.md ${CMAKE_SOURCE_DIR}/docs/*.md)
+foreach(document IN LISTS documents)
+  get_filename_component(name ${document} NAME_WE)
+  annulus_script_test(examples.${name}
+    ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/check-docs run ${document} ${CMAKE_BINARY_DIR} ${prefix})
+  set_tests_properties(scripts.examples.${name} PROPERTIES FIXTURES_REQUIRED installed)
+endforeach()

@@ -1,0 +1,46 @@
+"""Tests scripts/check-files on small trees: each fault must be reported, clean files must not."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "check-files"
+
+
+def check(files):
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in files.items():
+            file = pathlib.Path(folder, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        run = subprocess.run([sys.executable, SCRIPT, folder], capture_output=True, text=True, check=False)
+        return run.returncode, run.stdout + run.stderr
+
+
+class CheckFiles(unittest.TestCase):
+    def test_clean_files_pass(self):
+        code, output = check({"annulus/base/a.h": "// Says its job.\n" + "int x;\n" * 449,
+                              "docs/long.md": "text\n" * 1000,
+                              "tests/data/bytes.txt": "TODO\n"})
+        self.assertEqual(code, 0, output)
+        self.assertIn("the longest is annulus/base/a.h with 450 lines", output)
+
+    def test_each_fault_is_reported(self):
+        faults = {
+            "annulus/base/long.cpp": ("// Job.\n" + "int x;\n" * 450, "451 lines"),
+            "annulus/base/silent.h": ("#pragma once\n", "first line"),
+            "annulus/base/text_utils.h": ("// Job.\n", "a name that says nothing"),
+            "cli/main.cpp": ("// Job.\n// TODO: write it\n", "work left behind"),
+            "docs/a.md": ("See /home/someone/data/x.npz\n", "a path of one machine"),
+            "scripts/get": ("curl https://registry.npmjs.org/x\n", "a package registry's host"),
+        }
+        code, output = check({path: text for path, (text, _) in faults.items()})
+        self.assertEqual(code, 1, output)
+        for path, (_, message) in faults.items():
+            self.assertTrue(any(line.startswith(path + ":") and message in line for line in output.splitlines()),
+                            f"{path}: expected '{message}' in\n{output}")
+        self.assertIn("6 faults", output)
+
+
+unittest.main()
