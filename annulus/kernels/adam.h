@@ -1,0 +1,41 @@
+// Adam, fused with weight normalisation: one call updates a row of a head and yields its new effective weights.
+#pragma once
+
+#include <cstddef>
+
+namespace annulus {
+
+// The numbers of one Adam step, bias corrections worked out once.
+template <class T>
+struct AdamStep {
+  T beta1, beta2;
+  T step_size;     // learning rate / (1 - beta1^t)
+  T second_scale;  // 1 / sqrt(1 - beta2^t)
+  T guard;         // added to the root of the second moment
+
+  // Step number `step` counts from 1.
+  static AdamStep at(double learning_rate, std::size_t step, double beta1 = 0.9, double beta2 = 0.999,
+                     double guard = 1e-8);
+};
+
+// First and second moments of one row: `count` numbers of the direction each, and those of its gain or bias.
+template <class T>
+struct AdamMoments {
+  T* first;
+  T* second;
+  T* first_offset;
+  T* second_offset;
+};
+
+// Cosine head: direction v and gain g with w = g v / |v|. `weights` receives the updated w; `gradient` holds dL/dw on
+// entry and dL/dv on return. Returns dL/dg.
+template <class T>
+T adam_weight_norm_row(const AdamStep<T>& step, std::size_t count, T* direction, T* gain, T* gradient,
+                       const AdamMoments<T>& moments, T* weights);
+
+// Linear head: weights and bias are updated as they are.
+template <class T>
+void adam_plain_row(const AdamStep<T>& step, std::size_t count, T* weights, T* bias, const T* gradient, T bias_gradient,
+                    const AdamMoments<T>& moments);
+
+}  // namespace annulus

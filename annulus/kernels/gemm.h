@@ -1,0 +1,19 @@
+// Matrix products: oneDNN for float, plain loops for double (the proofs' precision).
+#pragma once
+
+#include <cstdint>
+
+#include "annulus/base/matrix.h"
+
+namespace annulus {
+
+enum class Transpose : std::uint8_t { kNo, kYes };
+
+// c = alpha * op(a) * op(b) + beta * c, where op transposes or not. beta 0 overwrites c, whatever it held.
+// c is cut into tiles by its size alone, so the bits do not depend on `threads` (0: all processors).
+void gemm(Transpose transpose_a, Transpose transpose_b, float alpha, ConstMatrixView<float> a, ConstMatrixView<float> b,
+          float beta, MatrixView<float> c, int threads);
+void gemm(Transpose transpose_a, Transpose transpose_b, double alpha, ConstMatrixView<double> a,
+          ConstMatrixView<double> b, double beta, MatrixView<double> c, int threads);
+
+}  // namespace annulus

@@ -1,0 +1,144 @@
+// Row jobs by Highway, for float and double.
+#include "annulus/kernels/rows.h"
+
+#include <cassert>
+#include <cstddef>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "annulus/kernels/rows.cpp"
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace annulus::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+T squared_length_impl(const T* row, std::size_t count) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto sum = hn::Zero(d);
+  std::size_t j = 0;
+  for (; j + lanes <= count; j += lanes) {
+    const auto value = hn::LoadU(d, row + j);
+    sum = hn::MulAdd(value, value, sum);
+  }
+  T total = hn::GetLane(hn::SumOfLanes(d, sum));
+  for (; j < count; ++j) total += row[j] * row[j];
+  return total;
+}
+
+template <class T>
+void scale_impl(T* row, std::size_t count, T factor) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t j = 0;
+  for (; j + lanes <= count; j += lanes) hn::StoreU(hn::Mul(hn::LoadU(d, row + j), hn::Set(d, factor)), d, row + j);
+  for (; j < count; ++j) row[j] *= factor;
+}
+
+template <class T>
+T virtual_row_impl(const T* original, const T* shape, const T* noise, T radius, T* out, std::size_t count) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto sum = hn::Zero(d);
+  std::size_t j = 0;
+  for (; j + lanes <= count; j += lanes) {
+    const auto move = hn::Mul(hn::Mul(hn::Set(d, radius), hn::LoadU(d, shape + j)), hn::LoadU(d, noise + j));
+    const auto value = hn::Add(hn::LoadU(d, original + j), move);
+    hn::StoreU(value, d, out + j);
+    sum = hn::MulAdd(value, value, sum);
+  }
+  T total = hn::GetLane(hn::SumOfLanes(d, sum));
+  for (; j < count; ++j) {
+    out[j] = original[j] + radius * shape[j] * noise[j];
+    total += out[j] * out[j];
+  }
+  return total;
+}
+
+template <class T>
+void add_impl(const T* row, T* out, std::size_t count) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t j = 0;
+  for (; j + lanes <= count; j += lanes) hn::StoreU(hn::Add(hn::LoadU(d, row + j), hn::LoadU(d, out + j)), d, out + j);
+  for (; j < count; ++j) out[j] += row[j];
+}
+
+float squared_length_float(const float* row, std::size_t count) { return squared_length_impl(row, count); }
+double squared_length_double(const double* row, std::size_t count) { return squared_length_impl(row, count); }
+void scale_float(float* row, std::size_t count, float factor) { scale_impl(row, count, factor); }
+void scale_double(double* row, std::size_t count, double factor) { scale_impl(row, count, factor); }
+float virtual_row_float(const float* original, const float* shape, const float* noise, float radius, float* out,
+                        std::size_t count) {
+  return virtual_row_impl(original, shape, noise, radius, out, count);
+}
+double virtual_row_double(const double* original, const double* shape, const double* noise, double radius, double* out,
+                          std::size_t count) {
+  return virtual_row_impl(original, shape, noise, radius, out, count);
+}
+void add_float(const float* row, float* out, std::size_t count) { add_impl(row, out, count); }
+void add_double(const double* row, double* out, std::size_t count) { add_impl(row, out, count); }
+
+}  // namespace annulus::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace annulus {
+
+HWY_EXPORT(squared_length_float);
+HWY_EXPORT(squared_length_double);
+HWY_EXPORT(scale_float);
+HWY_EXPORT(scale_double);
+HWY_EXPORT(virtual_row_float);
+HWY_EXPORT(virtual_row_double);
+HWY_EXPORT(add_float);
+HWY_EXPORT(add_double);
+
+template <>
+float squared_length(std::span<const float> row) {
+  return HWY_DYNAMIC_DISPATCH(squared_length_float)(row.data(), row.size());
+}
+template <>
+double squared_length(std::span<const double> row) {
+  return HWY_DYNAMIC_DISPATCH(squared_length_double)(row.data(), row.size());
+}
+
+template <>
+void scale_row(std::span<float> row, float factor) {
+  HWY_DYNAMIC_DISPATCH(scale_float)(row.data(), row.size(), factor);
+}
+template <>
+void scale_row(std::span<double> row, double factor) {
+  HWY_DYNAMIC_DISPATCH(scale_double)(row.data(), row.size(), factor);
+}
+
+template <>
+float virtual_row(std::span<const float> original, std::span<const float> shape, std::span<const float> noise,
+                  float radius, std::span<float> out) {
+  assert(shape.size() == original.size() && noise.size() == original.size() && out.size() == original.size());
+  return HWY_DYNAMIC_DISPATCH(virtual_row_float)(original.data(), shape.data(), noise.data(), radius, out.data(),
+                                                 out.size());
+}
+template <>
+double virtual_row(std::span<const double> original, std::span<const double> shape, std::span<const double> noise,
+                   double radius, std::span<double> out) {
+  assert(shape.size() == original.size() && noise.size() == original.size() && out.size() == original.size());
+  return HWY_DYNAMIC_DISPATCH(virtual_row_double)(original.data(), shape.data(), noise.data(), radius, out.data(),
+                                                  out.size());
+}
+
+template <>
+void add_row(std::span<const float> row, std::span<float> out) {
+  assert(row.size() == out.size());
+  HWY_DYNAMIC_DISPATCH(add_float)(row.data(), out.data(), out.size());
+}
+template <>
+void add_row(std::span<const double> row, std::span<double> out) {
+  assert(row.size() == out.size());
+  HWY_DYNAMIC_DISPATCH(add_double)(row.data(), out.data(), out.size());
+}
+
+}  // namespace annulus
+#endif

@@ -1,0 +1,26 @@
+// Small vector jobs on rows: lengths, normalisation, virtual rows.
+#pragma once
+
+#include <span>
+
+#include "annulus/base/matrix.h"
+
+namespace annulus {
+
+template <class T>
+T squared_length(std::span<const T> row);
+
+// row *= factor.
+template <class T>
+void scale_row(std::span<T> row, T factor);
+
+// out = original + radius * (shape . noise) element by element; returns the squared length of out. out may be noise.
+template <class T>
+T virtual_row(std::span<const T> original, std::span<const T> shape, std::span<const T> noise, T radius,
+              std::span<T> out);
+
+// out += row.
+template <class T>
+void add_row(std::span<const T> row, std::span<T> out);
+
+}  // namespace annulus
