@@ -1,0 +1,13 @@
+// The baseline as a method: the recipe's head trained on the support rows themselves.
+#include <utility>
+
+#include "annulus/eval/method.h"
+
+namespace annulus {
+
+FittedMethod fit_baseline_method(const LabelledRows& support, const Recipe& recipe, const ProgressCallback& progress) {
+  FitResult fit = fit_baseline(support, recipe, progress);
+  return fitted_head(std::move(fit.head), 0.0, recipe.baseline.threads);
+}
+
+}  // namespace annulus

@@ -1,0 +1,57 @@
+// The many-way protocol: all classes at once, k labelled rows of each, accuracy on the whole test set, repeated over
+// several draws.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "annulus/base/progress.h"
+#include "annulus/learn/recipe.h"
+#include "annulus/task/feature_set.h"
+
+namespace annulus {
+
+struct ManyWayOptions {
+  std::vector<std::size_t> shots{1, 5};  // rows a class; 0: every row that may be trained on
+  std::size_t subsets = 3;               // draws; draw i uses seed + i, for the rows and for the training
+  std::uint64_t seed = 0;
+  std::vector<std::string> methods{"ncm", "baseline", "ibm2"};
+  Recipe recipe{};  // its seed is set by each draw
+};
+
+struct ManyWayRun {
+  std::uint64_t seed = 0;
+  double accuracy = 0.0;  // percent
+  double epsilon = 0.0;   // 0 for methods without a radius
+  double seconds = 0.0;   // of learning, without the prediction of the test rows
+  std::size_t support_rows = 0;
+  std::size_t query_rows = 0;
+};
+
+struct ManyWayResult {
+  std::string method;
+  std::size_t shots = 0;
+  double accuracy_mean = 0.0;  // percent
+  double accuracy_std = 0.0;   // of the sample; 0 for a single draw
+  std::vector<ManyWayRun> runs;
+};
+
+struct ManyWayReport {
+  std::vector<ManyWayResult> results;  // by shots, then by method, in the order asked for
+  std::size_t ways = 0;
+  std::size_t dimension = 0;
+};
+
+// Evaluates on one set: is_train says which rows may be drawn, the others are the test rows; without it every row that
+// was not drawn is a test row. Throws Error{kUsage} for options that make no sense and Error{kInput} when a class has
+// too few rows or no row is left to test on, both before anything is trained.
+ManyWayReport evaluate_many_way(const FeatureSet& set, const ManyWayOptions& options,
+                                const ProgressCallback& progress = {});
+
+// The same with all rows of `train` to draw from and all rows of `test` to test on, classes matched by name.
+ManyWayReport evaluate_many_way(const FeatureSet& train, const FeatureSet& test, const ManyWayOptions& options,
+                                const ProgressCallback& progress = {});
+
+}  // namespace annulus

@@ -1,0 +1,31 @@
+// Reports of a protocol as text: a table to read, JSON and CSV to keep.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "annulus/eval/many_way.h"
+
+namespace annulus {
+
+// What a report says about itself beside its numbers.
+struct ReportContext {
+  std::string train_source;                   // file the training rows were drawn from
+  std::string test_source;                    // file of the test rows
+  std::uint64_t seed = 0;                     // of the first draw
+  std::size_t subsets = 0;                    // draws
+  std::map<std::string, std::string> recipe;  // describe(recipe)
+};
+
+// An aligned table, one line a method and number of shots, ending in a newline.
+std::string many_way_table(const ManyWayReport& report);
+
+// {"protocol": "many-way", "version", "source", ..., "results": [{"method", "shots", "accuracy_mean", "accuracy_std",
+// "runs": [{"seed", "accuracy", "epsilon", "seconds", ...}]}]}; accuracies in percent; shots 0 means every row.
+std::string many_way_json(const ManyWayReport& report, const ReportContext& context);
+
+// One line a run: method,shots,seed,accuracy,epsilon,seconds.
+std::string many_way_csv(const ManyWayReport& report);
+
+}  // namespace annulus
