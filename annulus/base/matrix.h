@@ -108,4 +108,12 @@ class Matrix {
   std::size_t cols_ = 0;
 };
 
+// A rows x cols view of the buffer's memory, which is replaced by a larger one when it does not suffice. For work space
+// that is kept from step to step: what the buffer held before is of no meaning.
+template <class T>
+MatrixView<T> reuse(Matrix<T>& buffer, std::size_t rows, std::size_t cols) {
+  if (buffer.rows() * buffer.cols() < rows * cols) buffer = Matrix<T>(rows, cols);
+  return {buffer.data(), rows, cols};
+}
+
 }  // namespace annulus

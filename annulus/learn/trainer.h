@@ -28,17 +28,19 @@ struct TrainOptions {
   int threads = 0;        // 0: all processors; the result does not depend on it
 };
 
+// The learning rate of an epoch: scaled by the batch and cosine-decayed from its full size towards 0.
+double decayed_learning_rate(const TrainOptions& options, std::size_t epoch);
+
 // What a step saw and did; valid during the call only.
 template <class T>
 struct StepRecord {
   std::size_t epoch = 0;
-  std::size_t step = 0;        // counted over the whole training
-  double learning_rate = 0.0;  // after scaling and decay
-  double loss = 0.0;
-  const Matrix<T>* weight_gradient = nullptr;     // dL/dw, classes x dimension
-  const Matrix<T>* direction_gradient = nullptr;  // kept only when a step is watched
-  std::span<const T> offset_gradient;             // of the gains (cosine) or biases (linear)
-  const Head<T>* head = nullptr;                  // after the update
+  std::size_t step = 0;                   // counted over the whole training
+  double learning_rate = 0.0;             // after scaling and decay
+  double loss = 0.0;                      // mean over the step's virtual examples
+  ConstMatrixView<T> direction_gradient;  // classes x dimension
+  std::span<const T> offset_gradient;     // of the gains (cosine) or biases (linear)
+  const Head<T>* head = nullptr;          // after the update
 };
 
 // Ways into the loop for tests: fixed noise, fixed orders, and a look at every step. All may be empty.

@@ -1,0 +1,58 @@
+// What the two gradient engines share: the batch they are given and the gradient they fill in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "annulus/base/matrix.h"
+#include "annulus/base/random.h"
+#include "annulus/learn/head.h"
+
+namespace annulus {
+
+// A head as the engines see it. The weights are the effective ones.
+template <class T>
+struct HeadView {
+  HeadKind kind = HeadKind::kCosine;
+  ConstMatrixView<T> weights;  // classes x dimension
+  std::span<const T> bias;     // linear head only
+};
+
+// The originals of one step.
+template <class T>
+struct StepBatch {
+  ConstMatrixView<T> rows;
+  std::span<const std::int32_t> labels;
+  std::size_t step = 0;  // decides which random numbers the step uses
+};
+
+// dL/dw and dL/db of the mean loss of a step.
+template <class T>
+struct StepGradient {
+  Matrix<T> weights;    // classes x dimension
+  std::vector<T> bias;  // linear head only
+};
+
+// The virtual examples an engine makes: how many, how far out, and from which random numbers.
+template <class T>
+struct NoiseOptions {
+  T epsilon = 0;                  // 0: the originals themselves
+  std::size_t virtual_count = 1;  // R
+  std::span<const T> scale;       // s
+  RandomStream stream{};
+  std::size_t group = 0;    // factored: originals that share noise rows; 0: all of a batch
+  bool antithetic = false;  // factored: noise rows come in pairs of opposite sign
+  T label_smoothing = 0;
+  int threads = 0;
+  // Standard normal numbers from outside, for tests; independent noise only.
+  std::function<void(std::size_t step, std::size_t first, MatrixView<T> out)> numbers{};
+};
+
+// Standard normal numbers [first, first + out.size()) of a stream, in the precision of T.
+template <class T>
+void fill_normals(const RandomStream& stream, std::uint64_t first, std::span<T> out);
+
+}  // namespace annulus

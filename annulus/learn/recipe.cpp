@@ -1,0 +1,259 @@
+// Recipes by name, and the fits that follow them.
+#include "annulus/learn/recipe.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "annulus/base/error.h"
+#include "annulus/kernels/rows.h"
+#include "annulus/kernels/softmax_loss.h"
+
+namespace annulus {
+namespace {
+
+// Every training of a fit has random numbers of its own; probes take theirs from kFirstProbe on.
+constexpr std::uint32_t kPretrainRun = 1;
+constexpr std::uint32_t kFinalRun = 2;
+constexpr std::uint32_t kBaselineRun = 3;
+constexpr std::uint32_t kFirstProbeRun = 16;
+
+Recipe paper_recipe() {
+  Recipe recipe;
+  recipe.name = "paper";
+  recipe.search.pretrain.run = kPretrainRun;
+  recipe.search.probe.epochs = 20;
+  recipe.search.probe.run = kFirstProbeRun;
+  recipe.final_training.run = kFinalRun;
+  recipe.baseline.learning_rate = 0.005;
+  recipe.baseline.run = kBaselineRun;
+  return recipe;
+}
+
+Recipe paper_resnet50_recipe() {
+  Recipe recipe = paper_recipe();
+  recipe.name = "paper-resnet50";
+  set_batch(recipe, 512);
+  recipe.search.pretrain.epochs = 60;
+  set_epochs(recipe, 60);
+  return recipe;
+}
+
+Recipe paper_episodes_recipe() {
+  Recipe recipe = paper_recipe();
+  recipe.name = "paper-episodes";
+  recipe.search.threshold = 0.999;
+  recipe.search.probe.epochs = 50;
+  set_epochs(recipe, 200);
+  return recipe;
+}
+
+Recipe default_recipe() {
+  Recipe recipe = paper_recipe();
+  recipe.name = "default";
+  set_noise_sharing(recipe, NoiseSharing::kShared);
+  recipe.search.probe.antithetic = true;
+  recipe.final_training.antithetic = true;
+  set_virtual_count(recipe, 64);
+  set_learning_rate(recipe, 0.05);
+  recipe.search.expand = true;
+  recipe.search.verify_upper = true;
+  return recipe;
+}
+
+struct NamedRecipe {
+  const char* name;
+  Recipe (*make)();
+};
+constexpr NamedRecipe kRecipes[] = {{"default", default_recipe},
+                                    {"paper", paper_recipe},
+                                    {"paper-resnet50", paper_resnet50_recipe},
+                                    {"paper-episodes", paper_episodes_recipe}};
+
+template <class Change>
+void change_all(Recipe& recipe, const Change& change) {
+  for (TrainOptions* options :
+       {&recipe.search.pretrain, &recipe.search.probe, &recipe.final_training, &recipe.baseline}) {
+    change(*options);
+  }
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+ProgressCallback renamed(const ProgressCallback& progress, const char* stage) {
+  if (!progress) return {};
+  return [&progress, stage](const Progress& inner) { return progress({stage, inner.done, inner.total, inner.detail}); };
+}
+
+// Trains a fresh head as `options` say and fills in everything but the search.
+FitResult fit_head(const TrainingRows<float>& rows, HeadKind kind, const TrainOptions& options,
+                   const ProgressCallback& progress) {
+  FitResult result;
+  result.epsilon = options.epsilon;
+  result.head = initial_head<float>(kind, rows.classes, rows.dimension(), options.seed, options.run);
+  train(result.head, rows, options, progress);
+  TrainOptions originals = options;
+  originals.epsilon = 0.0;
+  result.training_accuracy = training_accuracy(result.head, rows, originals);
+  result.virtual_accuracy =
+      options.epsilon > 0.0 ? training_accuracy(result.head, rows, options) : result.training_accuracy;
+  return result;
+}
+
+Matrix<float> normalised(ConstMatrixView<float> features) {
+  Matrix<float> rows(features.rows(), features.cols());
+  for (std::size_t i = 0; i < features.rows(); ++i) {
+    const auto from = features.row(i);
+    const float length = std::sqrt(squared_length(from));
+    if (!(length > 0.0F) || !std::isfinite(length)) {
+      fail(ErrorKind::kInput, "expected feature rows with a length to normalise, found length {} at row {}", length, i);
+    }
+    std::transform(from.begin(), from.end(), rows.row(i).begin(), [length](float value) { return value / length; });
+  }
+  return rows;
+}
+
+// Calls use(first row, logits) for blocks of rows, so that logits of many rows never stand in memory together.
+template <class Use>
+void for_logit_blocks(const Head<float>& head, ConstMatrixView<float> features, int threads, const Use& use) {
+  if (features.cols() != head.dimension()) {
+    fail(ErrorKind::kInput, "expected features of dimension {}, as the model was trained on, found dimension {}",
+         head.dimension(), features.cols());
+  }
+  constexpr std::size_t kBlockRows = 4096;
+  for (std::size_t first = 0; first < features.rows(); first += kBlockRows) {
+    const std::size_t count = std::min(kBlockRows, features.rows() - first);
+    const Matrix<float> rows = normalised(features.rows_at(first, count));
+    Matrix<float> logits(count, head.classes());
+    compute_logits(head, rows.view(), logits.view(), threads);
+    use(first, logits.view());
+  }
+}
+
+}  // namespace
+
+Recipe recipe_named(std::string_view name) {
+  for (const NamedRecipe& recipe : kRecipes) {
+    if (name == recipe.name) return recipe.make();
+  }
+  fail(ErrorKind::kUsage, "expected a recipe of {}, found \"{}\"", fmt::join(recipe_names(), ", "), name);
+}
+
+std::vector<std::string> recipe_names() {
+  std::vector<std::string> names;
+  for (const NamedRecipe& recipe : kRecipes) names.emplace_back(recipe.name);
+  return names;
+}
+
+void set_virtual_count(Recipe& recipe, std::size_t virtual_count) {
+  change_all(recipe, [&](TrainOptions& options) { options.virtual_count = virtual_count; });
+}
+
+void set_learning_rate(Recipe& recipe, double learning_rate) {
+  recipe.final_training.learning_rate = learning_rate;
+  recipe.baseline.learning_rate = learning_rate;
+}
+
+void set_epochs(Recipe& recipe, std::size_t epochs) {
+  recipe.final_training.epochs = epochs;
+  recipe.baseline.epochs = epochs;
+}
+
+void set_batch(Recipe& recipe, std::size_t batch) {
+  change_all(recipe, [&](TrainOptions& options) { options.batch = batch; });
+}
+
+void set_label_smoothing(Recipe& recipe, double share) {
+  change_all(recipe, [&](TrainOptions& options) { options.label_smoothing = share; });
+}
+
+void set_noise_sharing(Recipe& recipe, NoiseSharing sharing) {
+  change_all(recipe, [&](TrainOptions& options) { options.sharing = sharing; });
+}
+
+void set_seed(Recipe& recipe, std::uint64_t seed) {
+  change_all(recipe, [&](TrainOptions& options) { options.seed = seed; });
+}
+
+void set_threads(Recipe& recipe, int threads) {
+  change_all(recipe, [&](TrainOptions& options) { options.threads = threads; });
+}
+
+std::map<std::string, std::string> describe(const Recipe& recipe) {
+  const TrainOptions& last = recipe.final_training;
+  std::map<std::string, std::string> record{
+      {"recipe", recipe.name},
+      {"head", std::string(to_string(recipe.head))},
+      {"noise_shape", std::string(to_string(recipe.noise_shape))},
+      {"noise", std::string(to_string(last.sharing))},
+      {"antithetic", last.antithetic ? "true" : "false"},
+      {"virtual", fmt::format("{}", last.virtual_count)},
+      {"learning_rate", fmt::format("{}", last.learning_rate)},
+      {"baseline_learning_rate", fmt::format("{}", recipe.baseline.learning_rate)},
+      {"epochs", fmt::format("{}", last.epochs)},
+      {"batch", fmt::format("{}", last.batch)},
+      {"label_smoothing", fmt::format("{}", last.label_smoothing)},
+      {"seed", fmt::format("{}", last.seed)},
+  };
+  if (recipe.epsilon) {
+    record["epsilon_given"] = fmt::format("{}", *recipe.epsilon);
+    return record;
+  }
+  const SearchOptions& search = recipe.search;
+  record["threshold"] = fmt::format("{}", search.threshold);
+  record["search_range"] = fmt::format("{},{}", search.lowest, search.highest);
+  record["search_tolerance"] = fmt::format("{}", search.tolerance);
+  record["search_epochs"] = fmt::format("{}", search.probe.epochs);
+  record["search_learning_rate"] = fmt::format("{}", search.probe.learning_rate);
+  record["search_expand"] = search.expand ? "true" : "false";
+  record["search_verify_upper"] = search.verify_upper ? "true" : "false";
+  return record;
+}
+
+FitResult fit_ibm2(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto training = make_training_rows<float>(rows.features.view(), rows.labels, rows.classes, recipe.noise_shape);
+  std::optional<SearchResult> search;
+  if (!recipe.epsilon) search = search_margin(training, recipe.head, recipe.search, progress);
+  TrainOptions options = recipe.final_training;
+  options.epsilon = recipe.epsilon ? *recipe.epsilon : search->epsilon;
+  FitResult result = fit_head(training, recipe.head, options, renamed(progress, "train the head"));
+  result.search = std::move(search);
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+FitResult fit_baseline(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto training = make_training_rows<float>(rows.features.view(), rows.labels, rows.classes, recipe.noise_shape);
+  TrainOptions options = recipe.baseline;
+  options.epsilon = 0.0;
+  FitResult result = fit_head(training, recipe.head, options, renamed(progress, "train the baseline"));
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+void predict_probabilities(const Head<float>& head, ConstMatrixView<float> features, MatrixView<float> out,
+                           int threads) {
+  for_logit_blocks(head, features, threads, [&](std::size_t first, MatrixView<float> logits) {
+    softmax_rows(logits);
+    for (std::size_t i = 0; i < logits.rows(); ++i) {
+      std::copy(logits.row(i).begin(), logits.row(i).end(), out.row(first + i).begin());
+    }
+  });
+}
+
+std::vector<std::int32_t> predict_classes(const Head<float>& head, ConstMatrixView<float> features, int threads) {
+  std::vector<std::int32_t> classes(features.rows());
+  for_logit_blocks(head, features, threads, [&](std::size_t first, MatrixView<float> logits) {
+    for (std::size_t i = 0; i < logits.rows(); ++i) {
+      classes[first + i] = static_cast<std::int32_t>(argmax(std::span<const float>(logits.row(i))));
+    }
+  });
+  return classes;
+}
+
+}  // namespace annulus

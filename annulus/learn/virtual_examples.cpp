@@ -1,0 +1,103 @@
+// Normalised training rows and the shape of the noise around them.
+#include "annulus/learn/virtual_examples.h"
+
+#include <cmath>
+
+#include "annulus/base/error.h"
+#include "annulus/kernels/rows.h"
+
+namespace annulus {
+
+std::string_view to_string(NoiseShape shape) { return shape == NoiseShape::kEllipsoidal ? "ellipsoidal" : "spherical"; }
+
+std::string_view to_string(NoiseSharing sharing) {
+  switch (sharing) {
+    case NoiseSharing::kIndependent:
+      return "independent";
+    case NoiseSharing::kShared:
+      return "shared";
+    case NoiseSharing::kGrouped:
+      break;
+  }
+  return "grouped";
+}
+
+NoiseShape noise_shape_from(std::string_view name) {
+  if (name == "ellipsoidal") return NoiseShape::kEllipsoidal;
+  if (name == "spherical") return NoiseShape::kSpherical;
+  fail(ErrorKind::kUsage, "expected a noise shape of ellipsoidal or spherical, found \"{}\"", name);
+}
+
+NoiseSharing noise_sharing_from(std::string_view name) {
+  for (const auto sharing : {NoiseSharing::kIndependent, NoiseSharing::kShared, NoiseSharing::kGrouped}) {
+    if (name == to_string(sharing)) return sharing;
+  }
+  fail(ErrorKind::kUsage, "expected noise to be independent, shared or grouped, found \"{}\"", name);
+}
+
+namespace {
+
+// Sample standard deviation (n - 1) of each column, in double whatever T is.
+template <class T>
+std::vector<T> column_deviations(const Matrix<T>& features) {
+  const std::size_t rows = features.rows();
+  const std::size_t cols = features.cols();
+  std::vector<double> mean(cols, 0.0);
+  std::vector<double> squares(cols, 0.0);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < cols; ++j) mean[j] += static_cast<double>(features(i, j));
+  }
+  for (double& value : mean) value /= static_cast<double>(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < cols; ++j) {
+      const double difference = static_cast<double>(features(i, j)) - mean[j];
+      squares[j] += difference * difference;
+    }
+  }
+  std::vector<T> deviations(cols);
+  for (std::size_t j = 0; j < cols; ++j) {
+    deviations[j] = static_cast<T>(std::sqrt(squares[j] / static_cast<double>(rows - 1)));
+  }
+  return deviations;
+}
+
+}  // namespace
+
+template <class T>
+TrainingRows<T> make_training_rows(ConstMatrixView<float> features, std::span<const std::int32_t> labels,
+                                   std::size_t classes, NoiseShape shape) {
+  if (classes < 2) fail(ErrorKind::kInput, "expected at least two classes to tell apart, found {}", classes);
+  if (features.rows() != labels.size()) {
+    fail(ErrorKind::kInput, "expected one label for each of the {} training rows, found {}", features.rows(),
+         labels.size());
+  }
+  TrainingRows<T> rows{Matrix<T>(features.rows(), features.cols()), {labels.begin(), labels.end()}, classes, {}};
+  std::vector<bool> seen(classes, false);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] < 0 || static_cast<std::size_t>(labels[i]) >= classes) {
+      fail(ErrorKind::kInput, "expected labels from 0 to {}, found {} at training row {}", classes - 1, labels[i], i);
+    }
+    seen[static_cast<std::size_t>(labels[i])] = true;
+    const auto row = rows.features.row(i);
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = static_cast<T>(features(i, j));
+    const T length = std::sqrt(squared_length(std::span<const T>(row)));
+    if (!(length > T{0}) || !std::isfinite(length)) {
+      fail(ErrorKind::kInput, "expected a training row with a length to normalise, found length {} at row {}", length,
+           i);
+    }
+    for (T& value : row) value /= length;
+  }
+  for (std::size_t c = 0; c < classes; ++c) {
+    if (!seen[c]) fail(ErrorKind::kInput, "expected at least one example of every class, found none of class {}", c);
+  }
+  rows.noise_scale =
+      shape == NoiseShape::kSpherical ? std::vector<T>(features.cols(), T{1}) : column_deviations(rows.features);
+  return rows;
+}
+
+template TrainingRows<float> make_training_rows(ConstMatrixView<float>, std::span<const std::int32_t>, std::size_t,
+                                                NoiseShape);
+template TrainingRows<double> make_training_rows(ConstMatrixView<float>, std::span<const std::int32_t>, std::size_t,
+                                                 NoiseShape);
+
+}  // namespace annulus
