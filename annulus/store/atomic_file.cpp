@@ -1,0 +1,91 @@
+// Temporary file, fsync, rename: the order that survives a crash at any point.
+#include "annulus/store/atomic_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "annulus/base/error.h"
+
+namespace annulus {
+namespace {
+
+// A link is followed, so that what it points to is replaced and not the link itself.
+std::filesystem::path resolved(const std::filesystem::path& target) {
+  std::error_code ignored;
+  if (!std::filesystem::is_symlink(target, ignored)) return target;
+  const auto real = std::filesystem::weakly_canonical(target, ignored);
+  return ignored ? target : real;
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  // Some file systems cannot sync a folder; the rename itself has succeeded by now.
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const std::filesystem::path& target) : target_(resolved(target)) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(target_, ignored);
+  if (target_.filename().empty() || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))) {
+    fail(ErrorKind::kIo, "{}: expected the name of a file to write, found a folder or a device", target.string());
+  }
+  static std::atomic<unsigned> counter{0};
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    temporary_ = target_;
+    temporary_.replace_filename(fmt::format(".{}.{}.{}.tmp", target_.filename().string(), ::getpid(), counter++));
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ >= 0 || errno != EEXIST) break;
+  }
+  if (descriptor_ < 0) fail_with("created", errno);
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!committed_) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_with("written", errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void AtomicFile::commit() {
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail_with("written", errno);
+  // Opened anew because temporary_path() allows somebody else to have replaced the file.
+  const int written = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (written < 0) fail_with("written", errno);
+  const int result = ::fsync(written);
+  const int error_number = errno;
+  ::close(written);
+  if (result != 0) fail_with("made durable", error_number);
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with("renamed into place", errno);
+  committed_ = true;
+  const auto folder = target_.parent_path();
+  sync_folder(folder.empty() ? "." : folder);
+}
+
+void AtomicFile::fail_with(const char* action, int error_number) const {
+  fail(ErrorKind::kIo, "{}: cannot be {}: {}", target_.string(), action, std::generic_category().message(error_number));
+}
+
+void write_file(const std::filesystem::path& target, std::string_view text) {
+  AtomicFile file(target);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace annulus

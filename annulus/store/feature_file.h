@@ -1,0 +1,31 @@
+// The front door to feature files: reads whatever people have, writes safetensors and npz.
+#pragma once
+
+#include <filesystem>
+
+#include "annulus/store/block_source.h"
+#include "annulus/task/feature_set.h"
+
+namespace annulus {
+
+struct ReadOptions {
+  // Labels of a file that holds only features: a .npy array, or text with one label a line. Empty: for X_features.npy a
+  // neighbour X_labels.npy or X_targets.npy is taken if there is one (labels.npy, targets.npy for features.npy).
+  std::filesystem::path labels;
+};
+
+// Reads .npz, .safetensors, .npy, .csv and LIBSVM text (.svm, .libsvm, .txt), known by content where the format has a
+// signature and by name otherwise. float32 and float16 rows of .safetensors and .npy stay in the mapped file. Layouts:
+// docs/file-formats.md. Throws Error: kIo, kFormat for damaged files, kInput for unusable data.
+FeatureSet read_features(const std::filesystem::path& path, const ReadOptions& options = {});
+
+struct WriteOptions {
+  FeatureType type = FeatureType::kFloat32;  // float16 halves the file and rounds to 11 significant bits
+  bool compress = false;                     // .npz only: deflate; real features shrink little
+};
+
+// Writes .safetensors or .npz, by the name's extension; the file appears whole or not at all. The set may be mapped
+// from the very file that is replaced. Memory: a few mebibytes beside the set, and the paths once more as text.
+void write_features(const FeatureSet& set, const std::filesystem::path& path, const WriteOptions& options = {});
+
+}  // namespace annulus

@@ -1,0 +1,24 @@
+// The feature formats behind feature_file.h; each works from bytes in memory.
+#pragma once
+
+#include <filesystem>
+
+#include "annulus/store/feature_file.h"
+#include "annulus/store/mapped_file.h"
+#include "annulus/task/feature_set.h"
+
+namespace annulus {
+
+FeatureSetParts npz_features(const FileBytes& file);
+FeatureSetParts safetensors_features(const FileBytes& file);
+FeatureSetParts csv_features(const FileBytes& file);
+FeatureSetParts libsvm_features(const FileBytes& file);
+// Features only; see read_labels. (npy_features is in npy.h.)
+
+// Gives unlabelled parts the labels of a .npy array or of text with one label a line.
+void read_labels(const FileBytes& file, FeatureSetParts& parts);
+
+void write_npz_features(const FeatureSet& set, const std::filesystem::path& path, const WriteOptions& options);
+void write_safetensors_features(const FeatureSet& set, const std::filesystem::path& path, const WriteOptions& options);
+
+}  // namespace annulus
