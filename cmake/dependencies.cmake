@@ -10,10 +10,14 @@ pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)
 pkg_check_modules(SPNG REQUIRED IMPORTED_TARGET spng)
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp libwebpdemux)
 include(cmake/find_dnnl.cmake)
+include(cmake/onnxruntime.cmake)
 
 function(annulus_link_dependencies target)
   target_link_libraries(${target} PUBLIC fmt::fmt Threads::Threads)
   # Linked but not seen in any installed header.
   target_link_libraries(${target} PRIVATE annulus_dnnl PkgConfig::HWY PkgConfig::ZIP nlohmann_json::nlohmann_json
                         PkgConfig::CRYPTO PkgConfig::JPEG PkgConfig::SPNG PkgConfig::WEBP ${CMAKE_DL_LIBS})
+  if(ANNULUS_WITH_VISION)
+    target_include_directories(${target} SYSTEM PRIVATE ${ANNULUS_ONNXRUNTIME_INCLUDE_DIR})
+  endif()
 endfunction()

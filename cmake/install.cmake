@@ -16,3 +16,8 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/annulus-config-version.cmak
 install(FILES ${CMAKE_BINARY_DIR}/annulus-config.cmake ${CMAKE_BINARY_DIR}/annulus-config-version.cmake
         cmake/find_dnnl.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/annulus)
+# The program runs the fetch script itself (annulus/store/fetch.cpp): installed with it, and beside it in the build folder.
+install(PROGRAMS scripts/fetch DESTINATION ${CMAKE_INSTALL_DATADIR}/annulus)
+install(FILES scripts/tarballs.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/annulus)
+configure_file(scripts/fetch ${CMAKE_BINARY_DIR}/share/annulus/fetch COPYONLY)
+configure_file(scripts/tarballs.txt ${CMAKE_BINARY_DIR}/share/annulus/tarballs.txt COPYONLY)

@@ -1,0 +1,79 @@
+// A frozen image encoder: prepared images in, a row of features each out.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "annulus/base/matrix.h"
+#include "annulus/vision/onnx_session.h"
+
+namespace annulus {
+
+// How an output of several vectors an image becomes one.
+enum class TokenPooling {
+  kClass,  // the first token
+  kMean,   // the mean of the patch tokens: of the largest square number of tokens at the end
+};
+
+struct BackboneOptions {
+  std::string output;                          // name of the model's output; empty: chosen by rule
+  TokenPooling tokens = TokenPooling::kClass;  // for outputs of shape [batch, tokens, dimension]
+};
+
+// Any ONNX model with one image input (float or half, [batch, 3, height, width] or [batch, height, width, 3]).
+// Without a name the feature output is the first present of features, image_features, image_embeds, embeddings,
+// embedding, pooler_output, pooled_output, last_hidden_state, else the only one. [batch, d] is taken as it is, [batch,
+// tokens, d] by TokenPooling, a 4-D map by its mean over positions.
+//
+// The same image gives the same bits whatever it is run together with and on however many threads: a model with a free
+// batch size is run on one image at a time by one thread, and threads share out the images. That costs nothing
+// (docs/decisions/0041).
+class Backbone {
+ public:
+  // Throws Error{kFormat} when the file cannot be run or has no fit input or output, naming what was found.
+  explicit Backbone(const std::filesystem::path& file, const BackboneOptions& options = {});
+
+  std::size_t dimension() const { return dimension_; }
+  // Side lengths the model asks for; 0: it takes any.
+  std::size_t height() const { return height_; }
+  std::size_t width() const { return width_; }
+  // Images the model takes at once: 1 unless the file fixes a larger number.
+  std::size_t batch() const { return batch_; }
+
+  const std::string& sha256() const { return sha256_; }            // of the model file (and its external weights)
+  const std::string& output_rule() const { return output_rule_; }  // e.g. "last_hidden_state, class token"
+  const std::filesystem::path& file() const { return file_; }
+  // Names weights and output rule: equal identities give equal features for equal prepared images.
+  std::string identity() const { return sha256_ + " " + output_rule_; }
+  // The preprocessing that the model's metadata asks for ("annulus.preprocess"); empty when it is silent.
+  const std::string& preprocessing() const { return preprocessing_; }
+
+  // images: a row an image, three planes (red, green, blue) of height x width. features: images.rows() x dimension().
+  void run(ConstMatrixView<float> images, std::size_t height, std::size_t width, MatrixView<float> features,
+           int threads = 1) const;
+
+ private:
+  void read_input();
+  std::size_t choose_output(const std::string& wanted) const;
+  void read_output(const BackboneOptions& options);
+  void run_group(ConstMatrixView<float> images, std::size_t height, std::size_t width,
+                 MatrixView<float> features) const;
+  void pool(const FloatTensor& output, MatrixView<float> features) const;
+
+  std::filesystem::path file_;
+  OnnxSession session_;
+  std::string sha256_;
+  std::string output_rule_;
+  std::string preprocessing_;
+  TokenPooling tokens_;
+  bool channels_last_ = false;
+  std::size_t output_ = 0;
+  std::size_t batch_ = 1;
+  std::size_t height_ = 0;
+  std::size_t width_ = 0;
+  std::size_t dimension_ = 0;
+};
+
+}  // namespace annulus

@@ -1,0 +1,53 @@
+// One ONNX model loaded into ONNX Runtime: what goes in, what comes out, and a call that runs it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annulus {
+
+enum class TensorType { kFloat, kHalf, kOther };
+
+struct TensorInfo {
+  std::string name;
+  TensorType type = TensorType::kOther;
+  std::vector<std::int64_t> shape;  // -1: free; empty also for what is no tensor
+};
+
+std::string shape_text(std::span<const std::int64_t> shape);  // e.g. "[?, 3, 224, 224]"
+
+struct FloatTensor {
+  std::vector<std::int64_t> shape;
+  std::vector<float> values;  // row-major
+};
+
+class OnnxSession {
+ public:
+  // `threads` is what one call of run() may use; more than one changes results in the last bits with the number of
+  // threads. Throws Error{kFormat} when the file is no model that the runtime can run.
+  explicit OnnxSession(const std::filesystem::path& file, int threads = 1);
+  OnnxSession(OnnxSession&&) noexcept;
+  OnnxSession& operator=(OnnxSession&&) noexcept;
+  ~OnnxSession();
+
+  std::span<const TensorInfo> inputs() const;
+  std::span<const TensorInfo> outputs() const;
+  // A text of the model's own metadata; empty when it has none by this name.
+  std::string metadata(std::string_view key) const;
+
+  // Runs the model on its first input and returns one output, widened to float. `values` must fill `shape` exactly.
+  // Safe to call from several threads at once. Throws Error{kInput} with the runtime's reason when it refuses.
+  FloatTensor run(std::span<const float> values, std::span<const std::int64_t> shape, std::size_t output) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace annulus
