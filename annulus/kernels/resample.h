@@ -10,7 +10,8 @@
 
 namespace annulus {
 
-// Fractional bits of a weight: a sum of 255 times weights that add up to 1, and may overshoot, fits 32 bits.
+// Fractional bits of a weight. The sizes of the weights of one output must add up to less than 2 (bicubic: 1.3), so
+// that a sum of 255 times each fits 32 bits.
 inline constexpr int kResampleBits = 22;
 
 // For every output position along one axis, the run of input positions it is made from and their weights.
