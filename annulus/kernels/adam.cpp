@@ -23,8 +23,8 @@ HWY_INLINE void for_each(std::size_t count, const VectorBody& vector_body, const
 
 template <class T>
 HWY_INLINE void update_one(const AdamStep<T>& step, T gradient, T& first, T& second, T& parameter) {
-  first = step.beta1 * first + (T{1} - step.beta1) * gradient;
-  second = step.beta2 * second + (T{1} - step.beta2) * gradient * gradient;
+  first = step.beta1 * first + step.rest1 * gradient;
+  second = step.beta2 * second + step.rest2 * gradient * gradient;
   parameter -= step.step_size * first / (std::sqrt(second) * step.second_scale + step.guard);
 }
 
@@ -34,8 +34,8 @@ HWY_INLINE void update_row(const AdamStep<T>& step, std::size_t count, const T* 
   const hn::ScalableTag<T> d;
   const auto beta1 = hn::Set(d, step.beta1);
   const auto beta2 = hn::Set(d, step.beta2);
-  const auto rest1 = hn::Set(d, T{1} - step.beta1);
-  const auto rest2 = hn::Set(d, T{1} - step.beta2);
+  const auto rest1 = hn::Set(d, step.rest1);
+  const auto rest2 = hn::Set(d, step.rest2);
   const auto step_size = hn::Set(d, step.step_size);
   const auto second_scale = hn::Set(d, step.second_scale);
   const auto guard = hn::Set(d, step.guard);
@@ -128,9 +128,13 @@ HWY_EXPORT(plain_row_double);
 template <class T>
 AdamStep<T> AdamStep<T>::at(double learning_rate, std::size_t step, double beta1, double beta2, double guard) {
   const auto exponent = static_cast<double>(step);
-  return {static_cast<T>(beta1), static_cast<T>(beta2),
+  return {static_cast<T>(beta1),
+          static_cast<T>(beta2),
+          static_cast<T>(1.0 - beta1),
+          static_cast<T>(1.0 - beta2),
           static_cast<T>(learning_rate / (1.0 - std::pow(beta1, exponent))),
-          static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(beta2, exponent))), static_cast<T>(guard)};
+          static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(beta2, exponent))),
+          static_cast<T>(guard)};
 }
 template struct AdamStep<float>;
 template struct AdamStep<double>;

@@ -9,6 +9,7 @@ namespace annulus {
 template <class T>
 struct AdamStep {
   T beta1, beta2;
+  T rest1, rest2;  // 1 - beta, taken in double: in float 1 - 0.999 is wrong in the fifth digit
   T step_size;     // learning rate / (1 - beta1^t)
   T second_scale;  // 1 / sqrt(1 - beta2^t)
   T guard;         // added to the root of the second moment

@@ -46,13 +46,14 @@ void FactoredGradient<T>::cut(std::size_t originals) {
 template <class T>
 void FactoredGradient<T>::fill_noise(std::size_t step, MatrixView<T> noise) {
   noise_squares_.resize(noise.rows());
+  if (options_.numbers) options_.numbers(step, 0, noise);
   const std::uint64_t step_start = std::uint64_t{step} << 40;
   constexpr std::size_t kRowsPerTask = 16;
   parallel_for(options_.threads, (noise.rows() + kRowsPerTask - 1) / kRowsPerTask, [&](std::size_t task) {
     const std::size_t end = std::min(noise.rows(), (task + 1) * kRowsPerTask);
     for (std::size_t r = task * kRowsPerTask; r < end; ++r) {
       const auto row = noise.row(r);
-      fill_normals(options_.stream, step_start + r * noise.cols(), row);
+      if (!options_.numbers) fill_normals(options_.stream, step_start + r * noise.cols(), row);
       for (std::size_t j = 0; j < row.size(); ++j) row[j] *= options_.scale[j];
       noise_squares_[r] = squared_length(std::span<const T>(row));
     }

@@ -47,7 +47,7 @@ struct NoiseOptions {
   bool antithetic = false;  // factored: noise rows come in pairs of opposite sign
   T label_smoothing = 0;
   int threads = 0;
-  // Standard normal numbers from outside, for tests; independent noise only.
+  // Standard normal numbers from outside, for tests: rows [first, first + out.rows()) of the step's noise.
   std::function<void(std::size_t step, std::size_t first, MatrixView<T> out)> numbers{};
 };
 

@@ -46,8 +46,8 @@ struct StepRecord {
 // Ways into the loop for tests: fixed noise, fixed orders, and a look at every step. All may be empty.
 template <class T>
 struct TrainHooks {
-  // Fills standard normal numbers for virtual examples [first, first + out.rows()) of a step, counted original by
-  // original, R of each. Independent noise only.
+  // Fills noise rows [first, first + out.rows()) of a step with standard normal numbers. Independent noise has a row
+  // for each virtual example, counted original by original, R of each; shared noise has R rows a group.
   std::function<void(std::size_t step, std::size_t first, MatrixView<T> out)> noise;
   std::function<std::vector<std::uint32_t>(std::size_t epoch)> order;
   std::function<void(const StepRecord<T>&)> after_step;
