@@ -1,0 +1,44 @@
+// Finds the images of a folder and their classes, whatever usual layout the folder has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace annulus {
+
+struct ImageListOptions {
+  // A k-shot list: take only the images it names, in its order. A line is `class file`, or a file's name alone whose
+  // class is its folder or the part before the first underscore. Empty: every image.
+  std::filesystem::path list_file;
+  // The images are to be learnt from: no labels at all, or a class folder without images, is then an error.
+  bool for_training = false;
+};
+
+// A row an image. Arrays are empty or as long as `paths`.
+struct ImageList {
+  std::vector<std::string> paths;        // can be opened as they are
+  std::vector<std::int32_t> labels;      // class indices; empty: not labelled
+  std::vector<std::string> class_names;  // classes that have images, in the order of their bytes
+  std::vector<std::uint8_t> is_train;    // 1 train, 0 test; empty: the layout says nothing
+  std::vector<std::string> warnings;     // a sentence each: what was passed over and why
+};
+
+// Layouts, tried in this order:
+//   an image file                  that one image, not labelled
+//   root/metadata.csv|jsonl        file_name and label (or class, ...), optionally split; in the order of the file
+//   root/{train,val,test}/...      classes inside each; also with a metadata file in each. test, else val, is the
+//                                  test set
+//   root/<class>/**                a folder a class, nested files too
+//   root/*                         a flat folder, not labelled
+// Folders are listed by class, then by path, in the order of the bytes. Hidden files and names that are not of a JPEG,
+// PNG or WebP file are passed over and counted in a warning; so are names that are not UTF-8. Links are followed, each
+// folder once. Throws Error{kIo} when root is missing and Error{kInput} when it holds no images.
+ImageList list_images(const std::filesystem::path& root, const ImageListOptions& options = {});
+
+// Whether the name ends as JPEG, PNG or WebP files' do, in any case.
+bool has_image_extension(const std::filesystem::path& path);
+
+}  // namespace annulus
