@@ -1,69 +1,51 @@
-// binary16 conversion through Highway, one source for every instruction set.
+// binary16 conversion by integer arithmetic: exact on every machine, and simple enough for the compiler to vectorise.
+// (Highway's own conversion neither rounds to nearest nor keeps infinities where the machine has no F16C.)
 #include "annulus/kernels/half.h"
 
-#include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cstddef>
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "annulus/kernels/half.cpp"
-#include <hwy/foreach_target.h>  // must come before highway.h
-#include <hwy/highway.h>
-
-HWY_BEFORE_NAMESPACE();
-namespace annulus::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-void widen(const std::uint16_t* in, std::size_t count, float* out) {
-  const hn::ScalableTag<float> d;
-  const hn::Rebind<hwy::float16_t, decltype(d)> dh;
-  const hn::Rebind<std::uint16_t, decltype(d)> du;
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    hn::StoreU(hn::PromoteTo(d, hn::BitCast(dh, hn::LoadU(du, in + i))), d, out + i);
-  if (i == count) return;
-  std::uint16_t padded[64] = {};
-  float widened[64];
-  std::copy(in + i, in + count, padded);
-  hn::StoreU(hn::PromoteTo(d, hn::BitCast(dh, hn::LoadU(du, padded))), d, widened);
-  std::copy(widened, widened + (count - i), out + i);
-}
-
-void narrow(const float* in, std::size_t count, std::uint16_t* out) {
-  const hn::ScalableTag<float> d;
-  const hn::Rebind<hwy::float16_t, decltype(d)> dh;
-  const hn::Rebind<std::uint16_t, decltype(d)> du;
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    hn::StoreU(hn::BitCast(du, hn::DemoteTo(dh, hn::LoadU(d, in + i))), du, out + i);
-  if (i == count) return;
-  float padded[64] = {};
-  std::uint16_t narrowed[64];
-  std::copy(in + i, in + count, padded);
-  hn::StoreU(hn::BitCast(du, hn::DemoteTo(dh, hn::LoadU(d, padded))), du, narrowed);
-  std::copy(narrowed, narrowed + (count - i), out + i);
-}
-
-}  // namespace annulus::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
 namespace annulus {
+namespace {
 
-HWY_EXPORT(widen);
-HWY_EXPORT(narrow);
+float widen(std::uint16_t half) {
+  // Exponent and fraction moved to float's places; the product corrects the bias, for subnormal numbers too.
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7FFFU) << 13;
+  std::uint32_t bits = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1.0p112F);
+  if ((half & 0x7C00U) == 0x7C00U) bits |= 0x7F800000U;  // infinity and NaN
+  return std::bit_cast<float>(bits | static_cast<std::uint32_t>(half & 0x8000U) << 16);
+}
+
+std::uint16_t narrow(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
+  const std::uint32_t sign = bits >> 16 & 0x8000U;
+  std::uint32_t half;
+  if (magnitude > 0x7F800000U) {
+    half = 0x7E00U;  // NaN
+  } else if (magnitude >= 0x477FF000U) {
+    half = 0x7C00U;  // 65520 and more round to infinity
+  } else if (magnitude < 0x38800000U) {
+    // Below 2^-14 the unit is 2^-24, which is the last place of numbers near 0.5: the addition rounds.
+    half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - 0x3F000000U;
+  } else {
+    const std::uint32_t to_even = magnitude >> 13 & 1U;
+    half = (magnitude - 0x38000000U + 0xFFFU + to_even) >> 13;
+  }
+  return static_cast<std::uint16_t>(sign | half);
+}
+
+}  // namespace
 
 void widen_half(std::span<const std::uint16_t> in, std::span<float> out) {
   assert(in.size() == out.size());
-  HWY_DYNAMIC_DISPATCH(widen)(in.data(), in.size(), out.data());
+  for (std::size_t i = 0; i < in.size(); ++i) out[i] = widen(in[i]);
 }
 
 void narrow_half(std::span<const float> in, std::span<std::uint16_t> out) {
   assert(in.size() == out.size());
-  HWY_DYNAMIC_DISPATCH(narrow)(in.data(), in.size(), out.data());
+  for (std::size_t i = 0; i < in.size(); ++i) out[i] = narrow(in[i]);
 }
 
 }  // namespace annulus
-#endif

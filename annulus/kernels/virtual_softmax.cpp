@@ -61,6 +61,21 @@ HWY_INLINE hn::Vec<D> exponential(D d, hn::Vec<D> x) {
   }
 }
 
+// The first `count` numbers at `from`, zeros after them; reads no further.
+template <class D>
+HWY_INLINE hn::Vec<D> load_first(D d, const hn::TFromD<D>* from, std::size_t count) {
+  HWY_ALIGN hn::TFromD<D> padded[hn::MaxLanes(d)] = {};
+  std::copy(from, from + count, padded);
+  return hn::Load(d, padded);
+}
+
+template <class D>
+HWY_INLINE void store_first(D d, hn::Vec<D> value, hn::TFromD<D>* to, std::size_t count) {
+  HWY_ALIGN hn::TFromD<D> padded[hn::MaxLanes(d)];
+  hn::Store(value, d, padded);
+  std::copy(padded, padded + count, to);
+}
+
 template <class T>
 struct PairTerms {
   const T* noise;     // row r of the noise logits
@@ -95,13 +110,14 @@ HWY_INLINE void exponential_rows(const T* original, const PairTerms<T>* terms, s
     }
   }
   if (j < classes) {
-    const auto mask = hn::FirstN(d, classes - j);
-    const V base = hn::MaskedLoad(mask, d, original + j);
+    const std::size_t left = classes - j;
+    const auto mask = hn::FirstN(d, left);
+    const V base = load_first(d, original + j, left);
     for (std::size_t q = 0; q < kCount; ++q) {
-      const V logit = hn::Add(base, hn::MaskedLoad(mask, d, terms[q].noise + j));
+      const V logit = hn::Add(base, load_first(d, terms[q].noise + j, left));
       const V value = hn::IfThenElseZero(mask, exponential(d, hn::MulSub(logit, factor[q], shift[q])));
       total[q] = hn::Add(total[q], value);
-      hn::BlendedStore(value, mask, d, terms[q].exponentials + j);
+      store_first(d, value, terms[q].exponentials + j, left);
     }
   }
   for (std::size_t q = 0; q < kCount; ++q) sums[q] = hn::GetLane(hn::SumOfLanes(d, total[q]));

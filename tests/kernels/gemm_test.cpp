@@ -1,0 +1,85 @@
+// Matrix products against three plain loops: transposes, strides, alpha, beta, tiles and threads.
+#include "annulus/kernels/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "annulus/base/random.h"
+
+namespace annulus {
+namespace {
+
+template <class T>
+Matrix<T> random_matrix(std::size_t rows, std::size_t cols, std::uint32_t stream) {
+  const RandomStream random{1, RandomUse::kSynthetic, stream};
+  Matrix<T> matrix(rows, cols);
+  for (std::size_t i = 0; i < rows * cols; ++i) matrix.data()[i] = static_cast<T>(random.uniform(i) - 0.5);
+  return matrix;
+}
+
+template <class T>
+void expect_product(std::size_t rows, std::size_t cols, std::size_t inner, Transpose transpose_a, Transpose transpose_b,
+                    T alpha, T beta) {
+  const bool flip_a = transpose_a == Transpose::kYes;
+  const bool flip_b = transpose_b == Transpose::kYes;
+  const auto a = flip_a ? random_matrix<T>(inner, rows, 1) : random_matrix<T>(rows, inner, 1);
+  const auto b = flip_b ? random_matrix<T>(cols, inner, 2) : random_matrix<T>(inner, cols, 2);
+  Matrix<T> wide = random_matrix<T>(rows, cols + 3, 3);  // a view with a stride of its own
+  const MatrixView<T> c(wide.data(), rows, cols, cols + 3);
+  const Matrix<T> before = wide.clone();
+  gemm(transpose_a, transpose_b, alpha, a.view(), b.view(), beta, c, 2);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < cols + 3; ++j) {
+      if (j >= cols) {
+        ASSERT_EQ(wide(i, j), before(i, j)) << "beyond the view";
+        continue;
+      }
+      double sum = 0.0;
+      for (std::size_t k = 0; k < inner; ++k) {
+        sum += static_cast<double>(flip_a ? a(k, i) : a(i, k)) * static_cast<double>(flip_b ? b(j, k) : b(k, j));
+      }
+      const double expected = static_cast<double>(alpha) * sum + static_cast<double>(beta * before(i, j));
+      ASSERT_NEAR(static_cast<double>(wide(i, j)), expected, sizeof(T) == 4 ? 1e-4 : 1e-11);
+    }
+  }
+}
+
+TEST(Gemm, EqualsPlainLoops) {
+  for (const Transpose transpose_a : {Transpose::kNo, Transpose::kYes}) {
+    for (const Transpose transpose_b : {Transpose::kNo, Transpose::kYes}) {
+      for (const std::size_t rows : {1U, 5U, 300U}) {
+        for (const std::size_t cols : {1U, 7U, 530U}) {
+          expect_product<float>(rows, cols, 17, transpose_a, transpose_b, 1.5F, 0.0F);
+          expect_product<float>(rows, cols, 33, transpose_a, transpose_b, 1.0F, 1.0F);
+          expect_product<double>(rows, cols, 17, transpose_a, transpose_b, 1.5, 0.5);
+        }
+      }
+    }
+  }
+}
+
+TEST(Gemm, BetaZeroOverwritesWhateverWasThere) {
+  const auto a = random_matrix<float>(4, 4, 1);
+  Matrix<float> c(4, 4);
+  for (std::size_t i = 0; i < 16; ++i) c.data()[i] = std::numeric_limits<float>::quiet_NaN();
+  gemm(Transpose::kNo, Transpose::kNo, 1.0F, a.view(), a.view(), 0.0F, c.view(), 1);
+  for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(c.data()[i], c.data()[i]);
+}
+
+TEST(Gemm, SameBitsWhateverTheThreads) {
+  const auto a = random_matrix<float>(700, 65, 1);
+  const auto b = random_matrix<float>(1100, 65, 2);
+  Matrix<float> one(700, 1100);
+  gemm(Transpose::kNo, Transpose::kYes, 1.0F, a.view(), b.view(), 0.0F, one.view(), 1);
+  for (const int threads : {2, 4}) {
+    Matrix<float> many(700, 1100);
+    gemm(Transpose::kNo, Transpose::kYes, 1.0F, a.view(), b.view(), 0.0F, many.view(), threads);
+    EXPECT_EQ(std::memcmp(one.data(), many.data(), 700 * 1100 * sizeof(float)), 0);
+  }
+}
+
+}  // namespace
+}  // namespace annulus

@@ -1,0 +1,109 @@
+// The streaming kernel against the row softmax on spelled-out logits, at awkward sizes and huge logits.
+#include "annulus/kernels/virtual_softmax.h"
+
+#include <cmath>
+
+#include "annulus/base/random.h"
+#include "tests/kernels/every_target.h"
+
+namespace annulus {
+namespace {
+
+struct Sizes {
+  std::size_t originals;
+  std::size_t noise_rows;
+  std::size_t classes;
+};
+
+template <class T>
+struct Problem {
+  Matrix<T> original;
+  Matrix<T> noise;
+  Matrix<T> scale;
+  std::vector<std::int32_t> labels;
+
+  Problem(const Sizes& sizes, double spread)
+      : original(sizes.originals, sizes.classes),
+        noise(sizes.noise_rows, sizes.classes),
+        scale(sizes.originals, sizes.noise_rows) {
+    const RandomStream random{4, RandomUse::kSynthetic, 0};
+    std::uint64_t used = 0;
+    const auto fill = [&](Matrix<T>& matrix, double from, double to) {
+      for (std::size_t i = 0; i < matrix.rows() * matrix.cols(); ++i) {
+        matrix.data()[i] = static_cast<T>(from + (to - from) * random.uniform(used++));
+      }
+    };
+    fill(original, -spread, spread);
+    fill(noise, -spread, spread);
+    fill(scale, 0.5, 3.0);
+    for (std::size_t i = 0; i < sizes.originals; ++i) {
+      labels.push_back(static_cast<std::int32_t>(random.below(used++, sizes.classes)));
+    }
+  }
+  VirtualLogits<T> logits() const { return {original.view(), noise.view(), scale.view(), labels}; }
+};
+
+template <class T>
+void compare(const Sizes& sizes, double spread, double tolerance) {
+  const Problem<T> problem(sizes, spread);
+  const T gradient_scale = T{1} / static_cast<T>(sizes.originals * sizes.noise_rows);
+  Matrix<T> original_gradient(sizes.originals, sizes.classes);
+  Matrix<T> noise_gradient(sizes.noise_rows, sizes.classes);
+  std::vector<T> scratch(virtual_softmax_scratch(sizes.classes, sizes.originals));
+  const double loss = virtual_softmax_gradient(problem.logits(), static_cast<T>(0.1), gradient_scale,
+                                               original_gradient.view(), noise_gradient.view(), std::span<T>(scratch));
+  Matrix<double> expected_original(sizes.originals, sizes.classes);
+  Matrix<double> expected_noise(sizes.noise_rows, sizes.classes);
+  double expected_loss = 0.0;
+  std::size_t expected_hits = 0;
+  Matrix<double> row(1, sizes.classes);
+  for (std::size_t i = 0; i < sizes.originals; ++i) {
+    for (std::size_t r = 0; r < sizes.noise_rows; ++r) {
+      const auto scale = static_cast<double>(problem.scale(i, r));
+      for (std::size_t j = 0; j < sizes.classes; ++j) {
+        row(0, j) = scale * static_cast<double>(problem.original(i, j) + problem.noise(r, j));
+      }
+      const LossSums sums = softmax_loss_gradient(row.view(), std::span<const std::int32_t>(&problem.labels[i], 1), 0.1,
+                                                  static_cast<double>(gradient_scale));
+      expected_loss += sums.loss;
+      expected_hits += sums.hits;
+      for (std::size_t j = 0; j < sizes.classes; ++j) {
+        expected_original(i, j) += scale * row(0, j);
+        expected_noise(r, j) += scale * row(0, j);
+      }
+    }
+  }
+  const auto pairs = static_cast<double>(sizes.originals * sizes.noise_rows);
+  EXPECT_NEAR(loss / pairs, expected_loss / pairs, tolerance * std::max(1.0, spread));
+  for (std::size_t i = 0; i < sizes.originals * sizes.classes; ++i) {
+    ASSERT_NEAR(static_cast<double>(original_gradient.data()[i]), expected_original.data()[i], tolerance);
+  }
+  for (std::size_t i = 0; i < sizes.noise_rows * sizes.classes; ++i) {
+    ASSERT_NEAR(static_cast<double>(noise_gradient.data()[i]), expected_noise.data()[i], tolerance);
+  }
+  EXPECT_EQ(virtual_hits(problem.logits()), expected_hits);
+}
+
+TEST(VirtualSoftmax, EqualsSpelledOutLogits) {
+  for_every_target([] {
+    for (const std::size_t classes : kAwkwardLengths) {
+      compare<float>({3, 5, classes}, 2.0, 2e-6);
+      compare<double>({2, 6, classes}, 2.0, 1e-13);
+    }
+    compare<float>({1, 1, 10}, 2.0, 2e-6);
+    compare<float>({7, 4, 40}, 2.0, 2e-6);
+    compare<float>({5, 11, 1000}, 2.0, 2e-6);
+  });
+}
+
+TEST(VirtualSoftmax, IsSafeAtHugeLogits) {
+  for_every_target([] {
+    for (const std::size_t classes : {5U, 16U, 33U}) {
+      compare<float>({4, 6, classes}, 1e3, 5e-4);  // the logits themselves are rounded to about 1e-4
+      compare<double>({4, 6, classes}, 1e6, 1e-8);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace annulus
