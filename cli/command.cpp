@@ -1,0 +1,55 @@
+// Options that several verbs share.
+#include "cli/command.h"
+
+#include <charconv>
+#include <cstdio>
+
+#include "annulus/base/error.h"
+#include "annulus/store/atomic_file.h"
+
+namespace annulus::cli {
+
+void add_seed(CLI::App& command, RunOptions& options, const std::string& meaning) {
+  command.add_option("--seed", options.seed, meaning)->type_name("N")->capture_default_str();
+}
+
+void add_threads(CLI::App& command, RunOptions& options) {
+  command.add_option("--threads", options.threads, "Threads to use; 0: all processors. Results do not depend on it")
+      ->type_name("N")
+      ->check(CLI::Range(0, 4096).description(""))
+      ->capture_default_str();
+}
+
+void add_quiet(CLI::App& command, RunOptions& options) {
+  command.add_flag("-q,--quiet", options.quiet, "Print results and errors only");
+}
+
+void add_json(CLI::App& command, std::string& file, const std::string& meaning) {
+  command
+      .add_option_function<std::string>(
+          "--json", [&file](const std::string& value) { file = value.empty() ? "-" : value; }, meaning)
+      ->type_name("[FILE]")
+      ->expected(0, 1);
+}
+
+void add_example(CLI::App& command, const std::string& example) { command.footer("Example:\n" + example); }
+
+std::size_t parse_shots(std::string_view text) {
+  if (text == "all") return 0;
+  std::size_t shots = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), shots);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    fail(ErrorKind::kUsage, "--shots expects numbers of rows a class or \"all\", found \"{}\"", text);
+  }
+  return shots;
+}
+
+void write_output(const std::string& file, std::string_view text) {
+  if (file == "-") {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  } else {
+    write_file(file, text);
+  }
+}
+
+}  // namespace annulus::cli

@@ -1,0 +1,44 @@
+// The verbs, and the options that several of them share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annulus::cli {
+
+// What the parsed command line asks for; set by the verb that was found, run by main once parsing has succeeded.
+using Action = std::function<void()>;
+
+void add_fit(CLI::App& app, Action& action);
+void add_predict(CLI::App& app, Action& action);
+void add_evaluate(CLI::App& app, Action& action);
+void add_demo(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);
+
+struct RunOptions {
+  std::uint64_t seed = 0;
+  int threads = 0;  // 0: all processors
+  bool quiet = false;
+};
+
+void add_seed(CLI::App& command, RunOptions& options, const std::string& meaning);
+void add_threads(CLI::App& command, RunOptions& options);
+void add_quiet(CLI::App& command, RunOptions& options);
+// --json [FILE]: `file` becomes "-" (standard output) when the option is given without a file, and stays empty when
+// the option is not given.
+void add_json(CLI::App& command, std::string& file, const std::string& meaning);
+// Ends the help of a verb with an example.
+void add_example(CLI::App& command, const std::string& example);
+
+// "all" or a number of rows a class; all is 0.
+std::size_t parse_shots(std::string_view text);  // throws Error{kUsage}
+
+// Writes to standard output when `file` is "-", else to a file that appears whole or not at all.
+void write_output(const std::string& file, std::string_view text);
+
+}  // namespace annulus::cli

@@ -1,0 +1,154 @@
+// annulus fit: learns a model from labelled features.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "annulus/base/error.h"
+#include "annulus/base/version.h"
+#include "annulus/learn/model.h"
+#include "annulus/store/model_file.h"
+#include "annulus/task/few_shot_task.h"
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/load_data.h"
+#include "cli/progress_bar.h"
+#include "cli/recipe_options.h"
+
+namespace annulus::cli {
+namespace {
+
+struct FitOptions {
+  DataOptions data;
+  std::string output;
+  std::string shots = "all";
+  std::string method = "ibm2";
+  std::string json;
+  RunOptions run;
+  RecipeOptions recipe;
+};
+
+// No times and no thread count, so that the same input gives the same file, bit for bit.
+std::map<std::string, std::string> training_record(const FitOptions& options, const Recipe& recipe,
+                                                   const LabelledRows& rows, const FitResult& fit) {
+  std::map<std::string, std::string> record = describe(recipe);
+  record.erase("threads");
+  record["method"] = options.method;
+  record["version"] = kVersion;
+  record["seed"] = std::to_string(options.run.seed);
+  record["shots"] = options.shots;
+  record["rows"] = std::to_string(rows.labels.size());
+  record["training_accuracy"] = fmt::format("{}", fit.training_accuracy);
+  record["virtual_accuracy"] = fmt::format("{}", fit.virtual_accuracy);
+  if (fit.search) {
+    record["target"] = fmt::format("{}", fit.search->target);
+    record["upper_accuracy"] = fmt::format("{}", fit.search->upper_accuracy);
+  }
+  return record;
+}
+
+std::map<std::string, std::string> model_provenance(const FeatureSet& set) {
+  std::map<std::string, std::string> provenance = set.provenance();
+  provenance.emplace("source", set.source());
+  return provenance;
+}
+
+nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, const LabelledRows& rows,
+                                const FitResult& fit) {
+  nlohmann::ordered_json json = {{"model", options.output},
+                                 {"method", options.method},
+                                 {"classes", rows.classes},
+                                 {"rows", rows.labels.size()},
+                                 {"dimension", rows.features.cols()},
+                                 {"epsilon", fit.epsilon},
+                                 {"training_accuracy", 100.0 * fit.training_accuracy},
+                                 {"virtual_accuracy", 100.0 * fit.virtual_accuracy},
+                                 {"seconds", fit.seconds},
+                                 {"options", model.training}};
+  if (!fit.search) return json;
+  json["target"] = 100.0 * fit.search->target;
+  json["upper_accuracy"] = 100.0 * fit.search->upper_accuracy;
+  json["search_seconds"] = fit.search->seconds;
+  json["probes"] = nlohmann::ordered_json::array();
+  for (const Probe& probe : fit.search->probes) {
+    json["probes"].push_back({{"epsilon", probe.epsilon},
+                              {"accuracy", 100.0 * probe.accuracy},
+                              {"passed", probe.passed},
+                              {"low", probe.low},
+                              {"high", probe.high},
+                              {"seconds", probe.seconds}});
+  }
+  return json;
+}
+
+void print_summary(const FitOptions& options, const LabelledRows& rows, const FitResult& fit) {
+  fmt::print("learnt {} classes from {} rows of {} numbers in {:.2f} s\n", rows.classes, rows.labels.size(),
+             rows.features.cols(), fit.seconds);
+  if (fit.search) {
+    fmt::print("epsilon {:.3f} (T {:.1f} %, {} probes)\n", fit.epsilon, 100.0 * fit.search->target,
+               fit.search->probes.size());
+  } else if (options.method == "ibm2") {
+    fmt::print("epsilon {:.3f} (given)\n", fit.epsilon);
+  }
+  fmt::print("training accuracy {:.2f} %", 100.0 * fit.training_accuracy);
+  if (fit.epsilon > 0.0) fmt::print(", {:.2f} % on virtual examples", 100.0 * fit.virtual_accuracy);
+  fmt::print("\nwrote {}\n", options.output);
+}
+
+void run_fit(const FitOptions& options) {
+  const std::size_t shots = parse_shots(options.shots);
+  const Recipe recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
+  LabelledRows rows;
+  FitResult fit;
+  Model model;
+  {
+    ProgressBar bar(options.run.quiet);
+    const FeatureSet set = load_data(options.data, bar.callback());
+    rows = gather(set, draw_split(set, {shots, options.run.seed}).support);
+    fit = options.method == "baseline" ? fit_baseline(rows, recipe, bar.callback())
+                                       : fit_ibm2(rows, recipe, bar.callback());
+    model.class_names.assign(set.class_names().begin(), set.class_names().end());
+    model.provenance = model_provenance(set);
+  }
+  model.epsilon = fit.epsilon;
+  model.training = training_record(options, recipe, rows, fit);
+  model.head = std::move(fit.head);
+  stop_if_interrupted();
+  write_model(model, options.output);
+  if (!options.json.empty()) {
+    const auto json = fit_json(options, model, rows, fit);
+    write_output(options.json, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  }
+  if (!options.run.quiet && options.json != "-") print_summary(options, rows, fit);
+}
+
+}  // namespace
+
+void add_fit(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<FitOptions>();
+  CLI::App& command = *app.add_subcommand("fit", "Learn a model from labelled features");
+  command.add_option("DATA", options->data.path, "Feature file; rows marked as test rows are left out")
+      ->required()
+      ->type_name("");
+  command.add_option("-o,--output", options->output, "Model file to write (.safetensors)")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--shots", options->shots, "Rows a class to draw, or all")
+      ->type_name("K|all")
+      ->capture_default_str();
+  command.add_option("--method", options->method, "What to learn with")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(std::vector<std::string>{"ibm2", "baseline"}))
+      ->capture_default_str();
+  add_labels(command, options->data);
+  add_seed(command, options->run, "Which rows are drawn, and every random number of the training");
+  add_threads(command, options->run);
+  add_quiet(command, options->run);
+  add_json(command, options->json, "Write the result and every probe as JSON (without FILE: to standard output)");
+  add_recipe_options(command, options->recipe);
+  add_example(command, "  annulus fit features.safetensors --shots 5 --seed 1 -o model.safetensors");
+  command.callback([options, &action] { action = [options] { run_fit(*options); }; });
+}
+
+}  // namespace annulus::cli

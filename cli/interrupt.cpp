@@ -1,0 +1,32 @@
+// The flag that signal handlers set.
+#include "cli/interrupt.h"
+
+#include <csignal>
+
+#include "annulus/base/error.h"
+
+namespace annulus::cli {
+namespace {
+
+volatile std::sig_atomic_t stop_requested = 0;
+
+void request_stop(int) { stop_requested = 1; }
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = request_stop;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return stop_requested != 0; }
+
+void stop_if_interrupted() {
+  if (interrupted()) fail(ErrorKind::kCancelled, "stopped at the user's request");
+}
+
+}  // namespace annulus::cli
