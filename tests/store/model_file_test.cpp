@@ -1,0 +1,139 @@
+// Models survive the disk bit for bit, and files that are not quite models are refused.
+#include "annulus/store/model_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <limits>
+
+#include "annulus/store/safetensors.h"
+#include "tests/store/expect_error.h"
+#include "tests/store/sample_features.h"
+#include "tests/store/scratch_folder.h"
+
+namespace annulus {
+namespace {
+
+Model sample_model(HeadKind kind) {
+  Model model;
+  model.head = initial_head<float>(kind, 3, 5, 42, 0);
+  model.class_names = {"auk", "Bülbül", "say \"hi\""};
+  model.epsilon = 0.1 + 0.2;
+  model.training = {{"recipe", "ibm2"}, {"seed", "7"}};
+  model.provenance = {{"backbone", "tiny"}};
+  return model;
+}
+
+TEST(ModelFile, RoundTripIsExact) {
+  const ScratchFolder folder;
+  for (const HeadKind kind : {HeadKind::kCosine, HeadKind::kLinear}) {
+    for (const double epsilon : {0.0, 0.1 + 0.2, 1e-300, std::numeric_limits<double>::max(), 5e-324}) {
+      Model written = sample_model(kind);
+      written.epsilon = epsilon;
+      write_model(written, folder / "model");
+      const Model read = read_model(folder / "model");
+      EXPECT_EQ(read.head.kind, kind);
+      ASSERT_EQ(read.head.classes(), 3U);
+      ASSERT_EQ(read.head.dimension(), 5U);
+      EXPECT_EQ(std::memcmp(read.head.direction.data(), written.head.direction.data(), 15 * sizeof(float)), 0);
+      EXPECT_EQ(read.head.gain, written.head.gain);
+      EXPECT_EQ(read.head.bias, written.head.bias);
+      EXPECT_EQ(read.class_names, written.class_names);
+      EXPECT_EQ(read.epsilon, epsilon);
+      EXPECT_EQ(read.training, written.training);
+      EXPECT_EQ(read.provenance, written.provenance);
+    }
+  }
+  EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(ModelFile, RefusesToWriteWhatItCouldNotRead) {
+  const ScratchFolder folder;
+  const auto refused = [&](std::string_view words, const std::function<void(Model&)>& change) {
+    Model model = sample_model(HeadKind::kCosine);
+    change(model);
+    expect_error(ErrorKind::kInput, words, [&] { write_model(model, folder / "model"); });
+  };
+  refused("\"gain\", one for each class, found 2", [](Model& model) { model.head.gain.pop_back(); });
+  refused("3 class names", [](Model& model) { model.class_names.pop_back(); });
+  refused("\"auk\" twice", [](Model& model) { model.class_names[1] = "auk"; });
+  refused("UTF-8", [](Model& model) { model.class_names[1] = "\xFE"; });
+  refused("UTF-8", [](Model& model) { model.training["x"] = "\xFE"; });
+  refused("direction of class 1", [](Model& model) { model.head.direction(1, 2) = std::nanf(""); });
+  refused("gain of class 2", [](Model& model) { model.head.gain[2] = std::numeric_limits<float>::infinity(); });
+  refused("direction of class 0 is zero", [](Model& model) {
+    for (float& number : model.head.direction.row(0)) number = 0.0F;
+  });
+  refused("epsilon", [](Model& model) { model.epsilon = -1.0; });
+  refused("epsilon", [](Model& model) { model.epsilon = std::nan(""); });
+  refused("found none", [](Model& model) { model.head.direction = {}; });
+  EXPECT_EQ(folder.files(), 0U);
+}
+
+// A model file with some metadata replaced (or, by an empty text, left out).
+class Variant {
+ public:
+  std::map<std::string, std::string> metadata = {
+      {"format", "annulus-model"}, {"version", "1"},   {"head", "cosine"},  {"class_names", "[\"a\",\"b\"]"},
+      {"epsilon", "1.5"},          {"training", "{}"}, {"provenance", "{}"}};
+  std::vector<TensorLayout> layout = {{"direction", ElementType::kF32, {2, 1}}, {"gain", ElementType::kF32, {2}}};
+  std::vector<float> numbers = {1.0F, 2.0F, 3.0F, 4.0F};
+
+  Model read() const {
+    const ScratchFolder folder;
+    SafetensorsWriter writer(folder / "model", layout, metadata);
+    writer.write(std::as_bytes(std::span(numbers)));
+    writer.commit();
+    return read_model(folder / "model");
+  }
+};
+
+TEST(ModelFile, TheUnchangedVariantIsAModel) {
+  const Model model = Variant().read();
+  EXPECT_EQ(model.epsilon, 1.5);
+  EXPECT_EQ(model.head.gain, (std::vector<float>{3.0F, 4.0F}));
+}
+
+TEST(ModelFile, RefusesOtherMetadata) {
+  const auto refused = [](const std::string& key, const std::string& value, std::string_view words) {
+    Variant variant;
+    variant.metadata[key] = value;
+    if (value.empty()) variant.metadata.erase(key);
+    expect_error(ErrorKind::kFormat, words, [&] { variant.read(); });
+  };
+  refused("format", "annulus-features", "expected an Annulus model");
+  refused("format", "", "expected an Annulus model");
+  refused("version", "2", "found \"2\"");
+  refused("head", "quadratic", "found \"quadratic\"");
+  refused("head", "linear", "\"gain\", which a linear head does not have");
+  refused("class_names", "[\"a\"]", "expected 2 class names");
+  refused("class_names", "[\"a\",\"a\"]", "\"a\" twice");
+  refused("class_names", "[\"a\",1]", "found a number");
+  for (const char* const text : {"nan", "inf", "-1", "1.5x", " 1", "1e999"}) refused("epsilon", text, "epsilon");
+  refused("training", "[]", "JSON object");
+  refused("provenance", "{\"a\":{}}", "found an object");
+  for (const char* const key : {"version", "head", "class_names", "epsilon", "training", "provenance"}) {
+    refused(key, "", std::string("expected the entry \"") + key + "\"");
+  }
+}
+
+TEST(ModelFile, RefusesOtherArrays) {
+  const auto refused = [](std::string_view words, const std::function<void(Variant&)>& change) {
+    Variant variant;
+    change(variant);
+    expect_error(ErrorKind::kFormat, words, [&] { variant.read(); });
+  };
+  refused("expected \"direction\" as a matrix", [](Variant& v) { v.layout[0].shape = {2}; });
+  refused("expected \"gain\" as a list", [](Variant& v) { v.layout[1].shape = {1, 2}; });
+  refused("expected \"gain\" as a list of F32, found I32", [](Variant& v) { v.layout[1].type = ElementType::kI32; });
+  refused("expected 1 numbers in \"gain\"", [](Variant& v) { v.layout[0].shape = {1, 2}; });
+  refused("expected an array \"direction\"", [](Variant& v) { v.layout = {{"gain", ElementType::kF32, {4}}}; });
+  refused("array \"other\"", [](Variant& v) { v.layout[0].name = "other"; });
+  refused("NaN or infinity in the direction of class 1", [](Variant& v) { v.numbers[1] = std::nanf(""); });
+  refused("NaN or infinity in the gain of class 0", [](Variant& v) { v.numbers[2] = std::nanf(""); });
+  refused("direction of class 0 is zero", [](Variant& v) { v.numbers[0] = 0.0F; });
+}
+
+}  // namespace
+}  // namespace annulus
