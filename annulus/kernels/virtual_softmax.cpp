@@ -1,4 +1,4 @@
-// One exponential for every (original, noise row, class), four noise rows at a time, nothing of that size stored.
+// One exponential for every (original, noise row, class), in blocks of 2 x 4 pairs; nothing of that size is stored.
 #include "annulus/kernels/virtual_softmax.h"
 
 #include <algorithm>
@@ -17,7 +17,8 @@
 #define ANNULUS_KERNELS_VIRTUAL_SOFTMAX_BLOCK
 namespace annulus {
 
-inline constexpr std::size_t kNoiseBlock = 4;  // noise rows handled together: their exponentials fill the pipelines
+inline constexpr std::size_t kNoiseBlock = 4;     // noise rows handled together: their exponentials fill the pipelines
+inline constexpr std::size_t kOriginalBlock = 2;  // originals handled together: they share loads of the noise gradient
 
 }  // namespace annulus
 #endif
@@ -77,6 +78,12 @@ HWY_INLINE void store_first(D d, hn::Vec<D> value, hn::TFromD<D>* to, std::size_
 }
 
 template <class T>
+struct RowStatistics {
+  T largest;
+  T mean;
+};
+
+template <class T>
 struct PairTerms {
   const T* noise;     // row r of the noise logits
   T* noise_gradient;  // row r of its gradient
@@ -123,31 +130,49 @@ HWY_INLINE void exponential_rows(const T* original, const PairTerms<T>* terms, s
   for (std::size_t q = 0; q < kCount; ++q) sums[q] = hn::GetLane(hn::SumOfLanes(d, total[q]));
 }
 
-// Adds weight[q] * exponentials to the gradient rows of the original and of the noise rows.
-template <std::size_t kCount, class T>
-HWY_INLINE void accumulate_rows(T* original_gradient, const PairTerms<T>* terms, const T* weights,
-                                std::size_t classes) {
+// One original of a block: its logits, its gradient row, and the terms of its pairs with kNoiseBlock noise rows.
+template <class T>
+struct OriginalTerms {
+  const T* logits;
+  T* gradient;
+  const T* scales;
+  std::size_t label;
+  RowStatistics<T> statistics;
+  PairTerms<T> pairs[kNoiseBlock];
+  T weights[kNoiseBlock];  // gradient_scale * scale / sum of exponentials
+};
+
+// Adds the weighted exponentials of all pairs to the gradient rows of the originals and of the noise rows. Several
+// originals at once, because every noise row is then loaded and stored once for all of them.
+template <std::size_t kOriginals, std::size_t kCount, class T>
+HWY_INLINE void accumulate_rows(const OriginalTerms<T>* originals, std::size_t classes) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t lanes = hn::Lanes(d);
-  V weight[kCount];
-  for (std::size_t q = 0; q < kCount; ++q) weight[q] = hn::Set(d, weights[q]);
   std::size_t j = 0;
   for (; j + lanes <= classes; j += lanes) {
-    V original = hn::LoadU(d, original_gradient + j);
+    V sums[kOriginals];
+    for (std::size_t o = 0; o < kOriginals; ++o) sums[o] = hn::LoadU(d, originals[o].gradient + j);
     for (std::size_t q = 0; q < kCount; ++q) {
-      const V value = hn::LoadU(d, terms[q].exponentials + j);
-      T* noise = terms[q].noise_gradient + j;
-      hn::StoreU(hn::MulAdd(value, weight[q], hn::LoadU(d, noise)), d, noise);
-      original = hn::MulAdd(value, weight[q], original);
+      T* noise = originals[0].pairs[q].noise_gradient + j;
+      V sum = hn::LoadU(d, noise);
+      for (std::size_t o = 0; o < kOriginals; ++o) {
+        const V value = hn::LoadU(d, originals[o].pairs[q].exponentials + j);
+        const V weight = hn::Set(d, originals[o].weights[q]);
+        sum = hn::MulAdd(value, weight, sum);
+        sums[o] = hn::MulAdd(value, weight, sums[o]);
+      }
+      hn::StoreU(sum, d, noise);
     }
-    hn::StoreU(original, d, original_gradient + j);
+    for (std::size_t o = 0; o < kOriginals; ++o) hn::StoreU(sums[o], d, originals[o].gradient + j);
   }
   for (; j < classes; ++j) {
-    for (std::size_t q = 0; q < kCount; ++q) {
-      const T value = terms[q].exponentials[j] * weights[q];
-      terms[q].noise_gradient[j] += value;
-      original_gradient[j] += value;
+    for (std::size_t o = 0; o < kOriginals; ++o) {
+      for (std::size_t q = 0; q < kCount; ++q) {
+        const T value = originals[o].pairs[q].exponentials[j] * originals[o].weights[q];
+        originals[o].pairs[q].noise_gradient[j] += value;
+        originals[o].gradient[j] += value;
+      }
     }
   }
 }
@@ -168,12 +193,6 @@ HWY_INLINE T largest_sum(const T* a, const T* b, std::size_t count) {
   for (; j < count; ++j) best = std::max(best, a[j] + b[j]);
   return best;
 }
-
-template <class T>
-struct RowStatistics {
-  T largest;
-  T mean;
-};
 
 template <class T>
 RowStatistics<T> row_statistics(const T* row, std::size_t count) {
@@ -208,58 +227,102 @@ void add_constant(T* row, std::size_t count, T constant) {
   for (; j < count; ++j) row[j] += constant;
 }
 
-// All originals against the kCount noise rows that start at `first`.
+// Fills in exponentials and weights of one original's pairs with kCount noise rows; returns their loss.
 template <std::size_t kCount, class T>
-HWY_INLINE double noise_block(const VirtualLogits<T>& logits, std::size_t first, T smoothing, T gradient_scale,
-                              MatrixView<T> original_gradient, MatrixView<T> noise_gradient,
-                              const RowStatistics<T>* originals, T* buffer) {
-  const std::size_t classes = logits.original.cols();
+HWY_INLINE double original_pairs(OriginalTerms<T>& original, const RowStatistics<T>* noise, T smoothing,
+                                 T gradient_scale, std::size_t classes) {
   // A sum below this means that the shift, an upper bound, was far above the largest logit: take the exact maximum.
   const T smallest_sum = std::is_same_v<T, float> ? T{1e-25F} : static_cast<T>(1e-200);
-  PairTerms<T> terms[kCount];
-  RowStatistics<T> noise[kCount];
-  T scale_sums[kCount] = {};
+  PairTerms<T>* pairs = original.pairs;
   for (std::size_t q = 0; q < kCount; ++q) {
-    terms[q].noise = logits.noise.data() + (first + q) * logits.noise.stride();
-    terms[q].noise_gradient = noise_gradient.data() + (first + q) * noise_gradient.stride();
-    terms[q].exponentials = buffer + q * classes;
-    noise[q] = row_statistics(terms[q].noise, classes);
+    pairs[q].factor = original.scales[q] * kUnit<T>;
+    pairs[q].shift = pairs[q].factor * (original.statistics.largest + noise[q].largest);
+  }
+  T sums[kCount];
+  exponential_rows<kCount>(original.logits, pairs, classes, sums);
+  double loss = 0.0;
+  for (std::size_t q = 0; q < kCount; ++q) {
+    if (!(sums[q] >= smallest_sum)) {
+      pairs[q].shift = pairs[q].factor * largest_sum(original.logits, pairs[q].noise, classes);
+      exponential_rows<1>(original.logits, pairs + q, classes, sums + q);
+    }
+    const T scale = original.scales[q];
+    original.weights[q] = gradient_scale * scale / sums[q];
+    const T label_logit = scale * (original.logits[original.label] + pairs[q].noise[original.label]);
+    const T mean_logit = scale * (original.statistics.mean + noise[q].mean);
+    loss += static_cast<double>(pairs[q].shift / kUnit<T> + std::log(sums[q]) - (T{1} - smoothing) * label_logit -
+                                smoothing * mean_logit);
+  }
+  return loss;
+}
+
+// What all blocks of one call share.
+template <class T>
+struct Pass {
+  const VirtualLogits<T>& logits;
+  T smoothing;
+  T gradient_scale;
+  MatrixView<T> original_gradient;
+  MatrixView<T> noise_gradient;
+  const RowStatistics<T>* statistics;  // of the originals
+  T* buffer;                           // exponentials of one block
+};
+
+// kOriginals originals from `first_original` on against kCount noise rows from `first_noise` on.
+template <std::size_t kOriginals, std::size_t kCount, class T>
+HWY_INLINE double block(const Pass<T>& pass, std::size_t first_original, std::size_t first_noise,
+                        const RowStatistics<T>* noise) {
+  const VirtualLogits<T>& logits = pass.logits;
+  const std::size_t classes = logits.original.cols();
+  OriginalTerms<T> originals[kOriginals];
+  double loss = 0.0;
+  for (std::size_t o = 0; o < kOriginals; ++o) {
+    const std::size_t i = first_original + o;
+    originals[o].logits = logits.original.data() + i * logits.original.stride();
+    originals[o].gradient = pass.original_gradient.data() + i * pass.original_gradient.stride();
+    originals[o].scales = logits.scale.data() + i * logits.scale.stride() + first_noise;
+    originals[o].label = static_cast<std::size_t>(logits.labels[i]);
+    originals[o].statistics = pass.statistics[i];
+    for (std::size_t q = 0; q < kCount; ++q) {
+      originals[o].pairs[q].noise = logits.noise.data() + (first_noise + q) * logits.noise.stride();
+      originals[o].pairs[q].noise_gradient =
+          pass.noise_gradient.data() + (first_noise + q) * pass.noise_gradient.stride();
+      originals[o].pairs[q].exponentials = pass.buffer + (o * kNoiseBlock + q) * classes;
+    }
+    loss += original_pairs<kCount>(originals[o], noise, pass.smoothing, pass.gradient_scale, classes);
+  }
+  accumulate_rows<kOriginals, kCount>(originals, classes);
+  for (OriginalTerms<T>& original : originals) {
+    for (std::size_t q = 0; q < kCount; ++q) {
+      const T target = pass.gradient_scale * (T{1} - pass.smoothing) * original.scales[q];
+      original.pairs[q].noise_gradient[original.label] -= target;
+      original.gradient[original.label] -= target;
+    }
+  }
+  return loss;
+}
+
+// All originals against kCount noise rows from `first_noise` on.
+template <std::size_t kCount, class T>
+HWY_INLINE double noise_block(const Pass<T>& pass, std::size_t first_noise) {
+  const VirtualLogits<T>& logits = pass.logits;
+  const std::size_t classes = logits.original.cols();
+  const std::size_t count = logits.original.rows();
+  RowStatistics<T> noise[kCount];
+  for (std::size_t q = 0; q < kCount; ++q) {
+    noise[q] = row_statistics(logits.noise.data() + (first_noise + q) * logits.noise.stride(), classes);
   }
   double loss = 0.0;
-  for (std::size_t i = 0; i < logits.original.rows(); ++i) {
-    const T* original = logits.original.data() + i * logits.original.stride();
-    T* gradient = original_gradient.data() + i * original_gradient.stride();
-    const T* scales = logits.scale.data() + i * logits.scale.stride() + first;
-    const auto label = static_cast<std::size_t>(logits.labels[i]);
-    for (std::size_t q = 0; q < kCount; ++q) {
-      terms[q].factor = scales[q] * kUnit<T>;
-      terms[q].shift = terms[q].factor * (originals[i].largest + noise[q].largest);
-    }
-    T sums[kCount];
-    exponential_rows<kCount>(original, terms, classes, sums);
-    T weights[kCount];
-    for (std::size_t q = 0; q < kCount; ++q) {
-      if (!(sums[q] >= smallest_sum)) {
-        terms[q].shift = terms[q].factor * largest_sum(original, terms[q].noise, classes);
-        exponential_rows<1>(original, terms + q, classes, sums + q);
-      }
-      weights[q] = gradient_scale * scales[q] / sums[q];
-      const T label_logit = scales[q] * (original[label] + terms[q].noise[label]);
-      const T mean_logit = scales[q] * (originals[i].mean + noise[q].mean);
-      loss += static_cast<double>(terms[q].shift / kUnit<T> + std::log(sums[q]) - (T{1} - smoothing) * label_logit -
-                                  smoothing * mean_logit);
-    }
-    accumulate_rows<kCount>(gradient, terms, weights, classes);
-    for (std::size_t q = 0; q < kCount; ++q) {
-      const T target = gradient_scale * (T{1} - smoothing) * scales[q];
-      terms[q].noise_gradient[label] -= target;
-      gradient[label] -= target;
-      scale_sums[q] += scales[q];
-    }
+  std::size_t i = 0;
+  for (; i + kOriginalBlock <= count; i += kOriginalBlock) {
+    loss += block<kOriginalBlock, kCount>(pass, i, first_noise, noise);
   }
+  for (; i < count; ++i) loss += block<1, kCount>(pass, i, first_noise, noise);
   for (std::size_t q = 0; q < kCount; ++q) {
-    add_constant(terms[q].noise_gradient, classes,
-                 -gradient_scale * smoothing * scale_sums[q] / static_cast<T>(classes));
+    T scales = 0;
+    for (std::size_t o = 0; o < count; ++o) scales += logits.scale(o, first_noise + q);
+    add_constant(pass.noise_gradient.data() + (first_noise + q) * pass.noise_gradient.stride(), classes,
+                 -pass.gradient_scale * pass.smoothing * scales / static_cast<T>(classes));
   }
   return loss;
 }
@@ -272,25 +335,20 @@ double gradient(const VirtualLogits<T>& logits, T smoothing, T gradient_scale, M
   const std::size_t classes = logits.original.cols();
   auto* statistics = reinterpret_cast<RowStatistics<T>*>(scratch);
   static_assert(sizeof(RowStatistics<T>) == 2 * sizeof(T));
-  T* buffer = scratch + 2 * originals;
   for (std::size_t i = 0; i < originals; ++i) {
     statistics[i] = row_statistics(logits.original.data() + i * logits.original.stride(), classes);
   }
+  const Pass<T> pass{logits,         smoothing,  gradient_scale,         original_gradient,
+                     noise_gradient, statistics, scratch + 2 * originals};
   double loss = 0.0;
   std::size_t first = 0;
-  for (; first + kNoiseBlock <= noise_rows; first += kNoiseBlock) {
-    loss += noise_block<kNoiseBlock>(logits, first, smoothing, gradient_scale, original_gradient, noise_gradient,
-                                     statistics, buffer);
-  }
-  for (; first < noise_rows; ++first) {
-    loss +=
-        noise_block<1>(logits, first, smoothing, gradient_scale, original_gradient, noise_gradient, statistics, buffer);
-  }
+  for (; first + kNoiseBlock <= noise_rows; first += kNoiseBlock) loss += noise_block<kNoiseBlock>(pass, first);
+  for (; first < noise_rows; ++first) loss += noise_block<1>(pass, first);
   for (std::size_t i = 0; i < originals; ++i) {
-    T scale_sum = 0;
-    for (std::size_t r = 0; r < noise_rows; ++r) scale_sum += logits.scale(i, r);
+    T scales = 0;
+    for (std::size_t r = 0; r < noise_rows; ++r) scales += logits.scale(i, r);
     add_constant(original_gradient.data() + i * original_gradient.stride(), classes,
-                 -gradient_scale * smoothing * scale_sum / static_cast<T>(classes));
+                 -gradient_scale * smoothing * scales / static_cast<T>(classes));
   }
   return loss;
 }
@@ -310,6 +368,24 @@ std::size_t hits(const VirtualLogits<T>& logits) {
   return count;
 }
 
+float exponential_sum_float(const float* row, std::size_t count) {
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<decltype(d)>;
+  const std::size_t lanes = hn::Lanes(d);
+  const V unit = hn::Set(d, kUnit<float>);
+  // Four sums, so that additions do not wait for each other.
+  V sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+  std::size_t j = 0;
+  for (; j + 4 * lanes <= count; j += 4 * lanes) {
+    for (std::size_t q = 0; q < 4; ++q) {
+      sums[q] = hn::Add(sums[q], exponential(d, hn::Mul(unit, hn::LoadU(d, row + j + q * lanes))));
+    }
+  }
+  float total = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]))));
+  for (; j < count; ++j) total += std::exp(row[j]);
+  return total;
+}
+
 double gradient_float(const VirtualLogits<float>& logits, float smoothing, float gradient_scale,
                       MatrixView<float> original_gradient, MatrixView<float> noise_gradient, float* scratch) {
   return gradient(logits, smoothing, gradient_scale, original_gradient, noise_gradient, scratch);
@@ -327,13 +403,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace annulus {
 
+HWY_EXPORT(exponential_sum_float);
 HWY_EXPORT(gradient_float);
 HWY_EXPORT(gradient_double);
 HWY_EXPORT(hits_float);
 HWY_EXPORT(hits_double);
 
+float exponential_sum(std::span<const float> row) {
+  return HWY_DYNAMIC_DISPATCH(exponential_sum_float)(row.data(), row.size());
+}
+
 std::size_t virtual_softmax_scratch(std::size_t classes, std::size_t originals) {
-  return 2 * originals + kNoiseBlock * classes;
+  return 2 * originals + kOriginalBlock * kNoiseBlock * classes;
 }
 
 template <>

@@ -36,4 +36,8 @@ std::size_t virtual_softmax_scratch(std::size_t classes, std::size_t originals);
 template <class T>
 std::size_t virtual_hits(const VirtualLogits<T>& logits);
 
+// The sum of e^x over the row (x <= 0), by the exponential that the gradient uses: the least work that any softmax must
+// do, and so the yardstick that bench/ measures the gradient against.
+float exponential_sum(std::span<const float> row);
+
 }  // namespace annulus

@@ -105,5 +105,19 @@ TEST(VirtualSoftmax, IsSafeAtHugeLogits) {
   });
 }
 
+TEST(ExponentialSum, EqualsPlainLoops) {
+  for_every_target([] {
+    for (const std::size_t count : kAwkwardLengths) {
+      std::vector<float> row(count);
+      double expected = 0.0;
+      for (std::size_t i = 0; i < count; ++i) {
+        row[i] = -0.37F * static_cast<float>(i);
+        expected += std::exp(static_cast<double>(row[i]));
+      }
+      EXPECT_NEAR(static_cast<double>(exponential_sum(row)), expected, 1e-6 * expected) << count;
+    }
+  });
+}
+
 }  // namespace
 }  // namespace annulus
