@@ -1,0 +1,70 @@
+// Builds an ONNX model node by node and writes it as a stream, holding one weight tensor in memory at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace annulus {
+
+struct OnnxAttribute {
+  std::string name;
+  std::variant<std::int64_t, float, std::vector<std::int64_t>> value;
+};
+
+class OnnxModel {
+ public:
+  using Shape = std::vector<std::int64_t>;
+  // Fills a weight tensor, row-major; called once, while the model is written.
+  using Fill = std::function<std::vector<float>()>;
+  // Takes the next bytes of the file.
+  using Sink = std::function<void(std::span<const std::byte>)>;
+
+  // A graph input or output of floats; a length of -1 is the free batch axis.
+  void input(const std::string& name, const Shape& shape);
+  void output(const std::string& name, const Shape& shape);
+  void metadata(const std::string& key, const std::string& value);
+
+  // Constants; each returns its name. weight() reads its numbers only when the model is written.
+  std::string weight(const std::string& name, const Shape& shape, Fill fill);
+  std::string floats(const std::string& name, const Shape& shape, std::vector<float> values);
+  std::string integers(const std::string& name, std::vector<std::int64_t> values);
+
+  // Adds an operator and returns the name of its only output: `name`, or a fresh one when that is empty.
+  std::string node(const std::string& operator_name, const std::vector<std::string>& inputs,
+                   const std::vector<OnnxAttribute>& attributes = {}, const std::string& name = {});
+  // The same for operators of ONNX Runtime's own domain (com.microsoft).
+  std::string runtime_node(const std::string& operator_name, const std::vector<std::string>& inputs,
+                           const std::vector<OnnxAttribute>& attributes = {});
+
+  // Writes the whole model. Throws Error{kInput} when it would pass the 2 GB that ONNX files can have, and
+  // Error{kInternal} when a Fill gives another number of values than its shape has.
+  void write(const Sink& sink) const;
+
+ private:
+  struct Initializer {
+    std::string name;
+    Shape shape;
+    std::vector<std::int64_t> integers;  // used when fill is empty
+    Fill fill;
+  };
+  void add_node(const std::string& domain, const std::string& operator_name, const std::vector<std::string>& inputs,
+                const std::vector<OnnxAttribute>& attributes, const std::string& output);
+  std::string fresh_name(const std::string& operator_name);
+
+  std::string nodes_;    // GraphProto fields, already encoded
+  std::string inputs_;   // the same
+  std::string outputs_;  // the same
+  std::map<std::string, std::string> metadata_;
+  std::vector<Initializer> initializers_;
+  std::size_t next_name_ = 0;
+  bool uses_runtime_domain_ = false;
+};
+
+}  // namespace annulus
