@@ -10,10 +10,10 @@ std::function<std::vector<float>()> EncoderTensors::need(const std::string& name
   const std::string full_name = prefix_ + name;
   const StoredTensor* tensor = file_->find(full_name);
   if (tensor == nullptr) {
-    problems_.push_back(fmt::format("expected tensor {} of shape {}, found none", full_name, shape_text(shape)));
+    problems_.push_back(fmt::format("expected tensor {} of shape {}, found none", full_name, dimensions_text(shape)));
   } else if (tensor->shape != shape) {
-    problems_.push_back(fmt::format("expected tensor {} of shape {}, found {}", full_name, shape_text(shape),
-                                    shape_text(tensor->shape)));
+    problems_.push_back(fmt::format("expected tensor {} of shape {}, found {}", full_name, dimensions_text(shape),
+                                    dimensions_text(tensor->shape)));
   } else {
     used_.insert(full_name);
   }
@@ -27,7 +27,7 @@ void EncoderTensors::refuse_unused(const std::string& stem, const std::string& a
     if (!name.starts_with(full_stem)) break;
     if (used_.contains(name) || name.ends_with(".num_batches_tracked")) continue;
     problems_.push_back(fmt::format("found tensor {} of shape {}, which {} has no place for", name,
-                                    shape_text(at->second.shape), architecture));
+                                    dimensions_text(at->second.shape), architecture));
   }
 }
 

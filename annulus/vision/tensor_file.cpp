@@ -11,48 +11,43 @@
 namespace annulus {
 namespace {
 
-template <class T>
-T load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof(T));
-  return value;
-}
-
 bool is_floating(NumberType type) {
   return type == NumberType::kFloat64 || type == NumberType::kFloat32 || type == NumberType::kFloat16 ||
          type == NumberType::kBfloat16;
 }
 
-float load_float(NumberType type, const std::byte* at) {
-  switch (type) {
-    case NumberType::kFloat64:
-      return static_cast<float>(load<double>(at));
-    case NumberType::kFloat16: {
-      const std::uint16_t half = load<std::uint16_t>(at);
-      float value = 0;
-      widen_half({&half, 1}, {&value, 1});
-      return value;
-    }
-    case NumberType::kBfloat16:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(load<std::uint16_t>(at)) << 16);
-    default:
-      return load<float>(at);
-  }
+float widened(std::uint16_t half) {
+  float value = 0;
+  widen_half({&half, 1}, {&value, 1});
+  return value;
 }
+float widened_bfloat(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
-std::int64_t load_integer(NumberType type, const std::byte* at) {
-  switch (type) {
-    case NumberType::kInt64:
-      return load<std::int64_t>(at);
-    case NumberType::kInt32:
-      return load<std::int32_t>(at);
-    case NumberType::kInt16:
-      return load<std::int16_t>(at);
-    case NumberType::kInt8:
-      return load<std::int8_t>(at);
-    default:
-      return load<std::uint8_t>(at);
+// The tensor's elements in row-major order. The caller has checked that all of them lie within `bytes`.
+template <class Stored, class Convert>
+auto gather(std::span<const std::byte> bytes, const StoredTensor& tensor, std::size_t count, const Convert& convert) {
+  std::vector<decltype(convert(Stored{}))> values(count);
+  const auto at = [&](std::size_t element) {
+    Stored stored;
+    std::memcpy(&stored, bytes.data() + element * sizeof(Stored), sizeof(Stored));
+    return convert(stored);
+  };
+  if (tensor.stride == contiguous_stride(tensor.shape)) {
+    for (std::size_t i = 0; i < count; ++i) values[i] = at(tensor.offset + i);
+    return values;
   }
+  std::vector<std::int64_t> index(tensor.shape.size(), 0);
+  std::size_t element = tensor.offset;
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = at(element);
+    for (std::size_t axis = index.size(); axis-- > 0;) {
+      element += static_cast<std::size_t>(tensor.stride[axis]);
+      if (++index[axis] < tensor.shape[axis]) break;
+      element -= static_cast<std::size_t>(tensor.stride[axis]) * static_cast<std::size_t>(tensor.shape[axis]);
+      index[axis] = 0;
+    }
+  }
+  return values;
 }
 
 }  // namespace
@@ -80,7 +75,7 @@ const char* number_name(NumberType type) {
   return kNames[static_cast<std::size_t>(type)];
 }
 
-std::string shape_text(std::span<const std::int64_t> shape) {
+std::string dimensions_text(std::span<const std::int64_t> shape) {
   std::string text = "[";
   for (const std::int64_t length : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(length);
   return text + "]";
@@ -90,7 +85,7 @@ std::size_t element_count(std::span<const std::int64_t> shape, std::string_view 
   std::size_t count = 1;
   for (const std::int64_t length : shape) {
     if (length < 0 || __builtin_mul_overflow(count, static_cast<std::size_t>(length), &count)) {
-      fail(ErrorKind::kFormat, "{}: the shape {} is negative or too large", what, shape_text(shape));
+      fail(ErrorKind::kFormat, "{}: the shape {} is negative or too large", what, dimensions_text(shape));
     }
   }
   return count;
@@ -119,32 +114,29 @@ const StoredTensor& TensorFile::require(const std::string& name) const {
   return *tensor;
 }
 
-template <class T, class Convert>
-std::vector<T> TensorFile::gather(const std::string& name, const StoredTensor& tensor, const Convert& convert) const {
+std::span<const std::byte> TensorFile::checked_bytes(const std::string& name, const StoredTensor& tensor,
+                                                     std::size_t& count) const {
+  count = element_count(tensor.shape, source_ + ", tensor " + name);
   const std::span<const std::byte> bytes = storages_(tensor.storage);
-  const std::size_t size = number_size(tensor.type);
-  const std::size_t available = bytes.size() / size;
-  const std::size_t count = element_count(tensor.shape, source_ + ", tensor " + name);
+  const std::size_t available = bytes.size() / number_size(tensor.type);
   // A tensor never shows more elements than its storage holds, so a small file cannot ask for a large vector.
   if (count > available) {
     fail(ErrorKind::kFormat, "{}: tensor {} has {} elements but its storage holds {}", source_, name, count, available);
   }
-  std::vector<T> values(count);
-  std::vector<std::int64_t> index(tensor.shape.size(), 0);
-  std::size_t at = tensor.offset;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (at >= available) {
-      fail(ErrorKind::kFormat, "{}: tensor {} reaches element {} of a storage of {}", source_, name, at, available);
-    }
-    values[i] = convert(tensor.type, bytes.data() + at * size);
-    for (std::size_t axis = index.size(); axis-- > 0;) {
-      at += static_cast<std::size_t>(tensor.stride[axis]);
-      if (++index[axis] < tensor.shape[axis]) break;
-      at -= static_cast<std::size_t>(tensor.stride[axis]) * static_cast<std::size_t>(tensor.shape[axis]);
-      index[axis] = 0;
+  std::size_t end = count == 0 ? 0 : tensor.offset;
+  for (std::size_t axis = 0; axis < tensor.shape.size() && count > 0; ++axis) {
+    std::size_t reach = 0;
+    if (tensor.stride[axis] < 0 ||
+        __builtin_mul_overflow(static_cast<std::size_t>(tensor.shape[axis] - 1),
+                               static_cast<std::size_t>(tensor.stride[axis]), &reach) ||
+        __builtin_add_overflow(end, reach, &end)) {
+      fail(ErrorKind::kFormat, "{}: the strides of tensor {} make no sense", source_, name);
     }
   }
-  return values;
+  if (count > 0 && end >= available) {
+    fail(ErrorKind::kFormat, "{}: tensor {} reaches element {} of a storage of {}", source_, name, end, available);
+  }
+  return bytes;
 }
 
 std::vector<float> TensorFile::read_floats(const std::string& name) const {
@@ -153,7 +145,18 @@ std::vector<float> TensorFile::read_floats(const std::string& name) const {
     fail(ErrorKind::kInput, "{}: expected tensor {} to hold floating-point numbers, found {}", source_, name,
          number_name(tensor.type));
   }
-  return gather<float>(name, tensor, load_float);
+  std::size_t count = 0;
+  const auto bytes = checked_bytes(name, tensor, count);
+  switch (tensor.type) {
+    case NumberType::kFloat64:
+      return gather<double>(bytes, tensor, count, [](double value) { return static_cast<float>(value); });
+    case NumberType::kFloat16:
+      return gather<std::uint16_t>(bytes, tensor, count, widened);
+    case NumberType::kBfloat16:
+      return gather<std::uint16_t>(bytes, tensor, count, widened_bfloat);
+    default:
+      return gather<float>(bytes, tensor, count, [](float value) { return value; });
+  }
 }
 
 std::vector<std::int64_t> TensorFile::read_integers(const std::string& name) const {
@@ -162,7 +165,21 @@ std::vector<std::int64_t> TensorFile::read_integers(const std::string& name) con
     fail(ErrorKind::kInput, "{}: expected tensor {} to hold whole numbers, found {}", source_, name,
          number_name(tensor.type));
   }
-  return gather<std::int64_t>(name, tensor, load_integer);
+  std::size_t count = 0;
+  const auto bytes = checked_bytes(name, tensor, count);
+  const auto widen = [](auto value) { return static_cast<std::int64_t>(value); };
+  switch (tensor.type) {
+    case NumberType::kInt64:
+      return gather<std::int64_t>(bytes, tensor, count, widen);
+    case NumberType::kInt32:
+      return gather<std::int32_t>(bytes, tensor, count, widen);
+    case NumberType::kInt16:
+      return gather<std::int16_t>(bytes, tensor, count, widen);
+    case NumberType::kInt8:
+      return gather<std::int8_t>(bytes, tensor, count, widen);
+    default:
+      return gather<std::uint8_t>(bytes, tensor, count, widen);
+  }
 }
 
 }  // namespace annulus

@@ -27,7 +27,7 @@ struct StoredTensor {
 };
 
 // "[64, 3, 7, 7]"
-std::string shape_text(std::span<const std::int64_t> shape);
+std::string dimensions_text(std::span<const std::int64_t> shape);
 // The number of elements; throws Error{kFormat} naming `what` when a length is negative or the product overflows.
 std::size_t element_count(std::span<const std::int64_t> shape, std::string_view what);
 // The stride of a row-major tensor without gaps.
@@ -54,8 +54,9 @@ class TensorFile {
 
  private:
   const StoredTensor& require(const std::string& name) const;
-  template <class T, class Convert>
-  std::vector<T> gather(const std::string& name, const StoredTensor& tensor, const Convert& convert) const;
+  // The storage's bytes, after checking that every element of the tensor lies within them; sets their number.
+  std::span<const std::byte> checked_bytes(const std::string& name, const StoredTensor& tensor,
+                                           std::size_t& count) const;
 
   std::string source_;
   std::map<std::string, StoredTensor> tensors_;

@@ -46,7 +46,7 @@ const Shape& TfjsBuilder::shape(const std::string& name, std::size_t axes) {
   if (tensor == nullptr) fail(ErrorKind::kFormat, "{}: expected a weight {}, found none", weights_.source(), name);
   if (tensor->shape.size() != axes || tensor->type != NumberType::kFloat32) {
     fail(ErrorKind::kFormat, "{}: expected weight {} to have {} axes of float32, found {} of {}", weights_.source(),
-         name, axes, shape_text(tensor->shape), number_name(tensor->type));
+         name, axes, dimensions_text(tensor->shape), number_name(tensor->type));
   }
   used_.insert(name);
   return tensor->shape;
@@ -57,7 +57,7 @@ std::string TfjsBuilder::vector(const std::string& name, std::int64_t length) {
   const Shape& found = shape(name, 1);
   if (found[0] != length) {
     fail(ErrorKind::kFormat, "{}: expected weight {} of shape [{}], found {}", weights_.source(), name, length,
-         shape_text(found));
+         dimensions_text(found));
   }
   return known ? name
                : model().weight(name, found, [this_file = &weights_, name] { return this_file->read_floats(name); });
@@ -70,7 +70,7 @@ TfjsValue TfjsBuilder::convolution(const TfjsValue& x, const std::string& kernel
   const std::int64_t inputs = x.map.channels;
   if (x.rows || found[2] != inputs || element_count(found, kernel) == 0) {
     fail(ErrorKind::kFormat, "{}: kernel {} of shape {} does not fit {} channels", weights_.source(), kernel,
-         shape_text(found), inputs);
+         dimensions_text(found), inputs);
   }
   const std::int64_t outputs = depthwise ? inputs * found[3] : found[3];
   if (!known) {
@@ -93,7 +93,7 @@ TfjsValue TfjsBuilder::dense(const TfjsValue& x, const std::string& kernel, cons
   const Shape& found = shape(kernel, 2);
   if (found[0] != rows.map.channels) {
     fail(ErrorKind::kFormat, "{}: kernel {} of shape {} does not fit {} channels", weights_.source(), kernel,
-         shape_text(found), rows.map.channels);
+         dimensions_text(found), rows.map.channels);
   }
   std::vector<std::string> inputs = {
       rows.map.name, model().weight(kernel, found, [file = &weights_, kernel] { return file->read_floats(kernel); })};

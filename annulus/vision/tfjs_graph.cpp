@@ -252,7 +252,8 @@ class GraphBuilder {
     if (tensor == nullptr || tensor->type != NumberType::kFloat32) refuse("expected \"{}\" to be a constant", name);
     const std::size_t count = element_count(tensor->shape, name);
     if (count != 1 && (tensor->shape.size() != 1 || tensor->shape[0] != x.map.channels)) {
-      refuse("constant \"{}\" of shape {} does not fit {} channels", name, shape_text(tensor->shape), x.map.channels);
+      refuse("constant \"{}\" of shape {} does not fit {} channels", name, dimensions_text(tensor->shape),
+             x.map.channels);
     }
     OnnxModel::Shape shape;
     if (count != 1) shape = x.rows ? OnnxModel::Shape{x.map.channels} : OnnxModel::Shape{x.map.channels, 1, 1};

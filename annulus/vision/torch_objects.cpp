@@ -188,7 +188,7 @@ class Finder {
     }
     if (last >= storage.elements) {
       fail(ErrorKind::kFormat, "{}: tensor {} of shape {} reaches element {} of a storage of {}", source_, name,
-           shape_text(tensor.shape), last, storage.elements);
+           dimensions_text(tensor.shape), last, storage.elements);
     }
     return tensor;
   }
