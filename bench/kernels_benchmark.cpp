@@ -20,7 +20,9 @@ Matrix<float> normal_matrix(std::size_t rows, std::size_t cols, std::uint32_t st
   return matrix;
 }
 
-std::size_t argument(const benchmark::State& state, std::size_t index) { return static_cast<std::size_t>(state.range(index)); }
+std::size_t argument(const benchmark::State& state, std::size_t index) {
+  return static_cast<std::size_t>(state.range(index));
+}
 
 // The least any softmax must do: exponentials of numbers in the nearest cache, summed.
 void exponentials(benchmark::State& state) {
@@ -43,7 +45,7 @@ void virtual_softmax(benchmark::State& state) {
   const std::vector<std::int32_t> labels(kOriginals, 1);
   Matrix<float> original_gradient(kOriginals, classes);
   Matrix<float> noise_gradient(noise_rows, classes);
-  std::vector<float> scratch(virtual_softmax_scratch(classes, kOriginals));
+  std::vector<float> scratch(virtual_softmax_scratch(classes, kOriginals, noise_rows));
   for (auto _ : state) {
     benchmark::DoNotOptimize(virtual_softmax_gradient<float>({original.view(), noise.view(), scale.view(), labels},
                                                              0.1F, 1e-4F, original_gradient.view(),

@@ -6,12 +6,14 @@
 #include <cmath>
 #include <type_traits>
 
+#include "annulus/kernels/few_classes_softmax.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "annulus/kernels/virtual_softmax.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
-// keep the order: math-inl needs highway.h
-#include <hwy/contrib/math/math-inl.h>
+// keep the order: this needs highway.h
+#include "annulus/kernels/exponential-inl.h"
 
 #ifndef ANNULUS_KERNELS_VIRTUAL_SOFTMAX_BLOCK
 #define ANNULUS_KERNELS_VIRTUAL_SOFTMAX_BLOCK
@@ -26,56 +28,6 @@ inline constexpr std::size_t kOriginalBlock = 2;  // originals handled together:
 HWY_BEFORE_NAMESPACE();
 namespace annulus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-// Exponentials are taken of numbers in units of `kUnit`: float works in powers of two, which saves a multiplication.
-template <class T>
-inline constexpr T kUnit = std::is_same_v<T, float> ? static_cast<T>(1.4426950408889634) : T{1};
-
-// Degree-5 fit of 2^f on [-1/2, 1/2], largest relative error 7.5e-8.
-inline constexpr float kPower0 = 1.0000000716542108F;
-inline constexpr float kPower1 = 0.6931469670500828F;
-inline constexpr float kPower2 = 0.2402211972537346F;
-inline constexpr float kPower3 = 0.055507132974691925F;
-inline constexpr float kPower4 = 0.009675541272859176F;
-inline constexpr float kPower5 = 0.0013276464243910553F;
-
-// e^x of x in units of kUnit, for x <= 0 up to rounding: for float 2^x, relative error below 2e-7; below 2^-126 it
-// stays there.
-template <class D>
-HWY_INLINE hn::Vec<D> exponential(D d, hn::Vec<D> x) {
-  if constexpr (std::is_same_v<hn::TFromD<D>, float>) {
-    const hn::RebindToSigned<D> di;
-    x = hn::Max(x, hn::Set(d, -126.0F));
-    // Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits.
-    const auto magic = hn::Set(d, 12582912.0F);
-    const auto shifted = hn::Add(x, magic);
-    const auto fraction = hn::Sub(x, hn::Sub(shifted, magic));
-    auto power = hn::MulAdd(fraction, hn::Set(d, kPower5), hn::Set(d, kPower4));
-    power = hn::MulAdd(fraction, power, hn::Set(d, kPower3));
-    power = hn::MulAdd(fraction, power, hn::Set(d, kPower2));
-    power = hn::MulAdd(fraction, power, hn::Set(d, kPower1));
-    power = hn::MulAdd(fraction, power, hn::Set(d, kPower0));
-    const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, shifted));
-    return hn::BitCast(d, hn::Add(hn::BitCast(di, power), exponent));
-  } else {
-    return hn::Exp(d, x);
-  }
-}
-
-// The first `count` numbers at `from`, zeros after them; reads no further.
-template <class D>
-HWY_INLINE hn::Vec<D> load_first(D d, const hn::TFromD<D>* from, std::size_t count) {
-  HWY_ALIGN hn::TFromD<D> padded[hn::MaxLanes(d)] = {};
-  std::copy(from, from + count, padded);
-  return hn::Load(d, padded);
-}
-
-template <class D>
-HWY_INLINE void store_first(D d, hn::Vec<D> value, hn::TFromD<D>* to, std::size_t count) {
-  HWY_ALIGN hn::TFromD<D> padded[hn::MaxLanes(d)];
-  hn::Store(value, d, padded);
-  std::copy(padded, padded + count, to);
-}
 
 template <class T>
 struct RowStatistics {
@@ -413,15 +365,20 @@ float exponential_sum(std::span<const float> row) {
   return HWY_DYNAMIC_DISPATCH(exponential_sum_float)(row.data(), row.size());
 }
 
-std::size_t virtual_softmax_scratch(std::size_t classes, std::size_t originals) {
-  return 2 * originals + kOriginalBlock * kNoiseBlock * classes;
+std::size_t virtual_softmax_scratch(std::size_t classes, std::size_t originals, std::size_t noise_rows) {
+  const std::size_t blocks = 2 * originals + kOriginalBlock * kNoiseBlock * classes;
+  return std::max(blocks, classes <= kFewClasses ? few_classes_scratch(classes, noise_rows) : 0);
 }
 
 template <>
 double virtual_softmax_gradient(const VirtualLogits<float>& logits, float smoothing, float gradient_scale,
                                 MatrixView<float> original_gradient, MatrixView<float> noise_gradient,
                                 std::span<float> scratch) {
-  assert(scratch.size() >= virtual_softmax_scratch(logits.original.cols(), logits.original.rows()));
+  assert(scratch.size() >=
+         virtual_softmax_scratch(logits.original.cols(), logits.original.rows(), logits.noise.rows()));
+  if (logits.original.cols() <= kFewClasses) {
+    return few_classes_gradient(logits, smoothing, gradient_scale, original_gradient, noise_gradient, scratch);
+  }
   return HWY_DYNAMIC_DISPATCH(gradient_float)(logits, smoothing, gradient_scale, original_gradient, noise_gradient,
                                               scratch.data());
 }
@@ -430,7 +387,8 @@ template <>
 double virtual_softmax_gradient(const VirtualLogits<double>& logits, double smoothing, double gradient_scale,
                                 MatrixView<double> original_gradient, MatrixView<double> noise_gradient,
                                 std::span<double> scratch) {
-  assert(scratch.size() >= virtual_softmax_scratch(logits.original.cols(), logits.original.rows()));
+  assert(scratch.size() >=
+         virtual_softmax_scratch(logits.original.cols(), logits.original.rows(), logits.noise.rows()));
   return HWY_DYNAMIC_DISPATCH(gradient_double)(logits, smoothing, gradient_scale, original_gradient, noise_gradient,
                                                scratch.data());
 }

@@ -30,7 +30,7 @@ template <class T>
 double virtual_softmax_gradient(const VirtualLogits<T>& logits, T smoothing, T gradient_scale,
                                 MatrixView<T> original_gradient, MatrixView<T> noise_gradient, std::span<T> scratch);
 
-std::size_t virtual_softmax_scratch(std::size_t classes, std::size_t originals);
+std::size_t virtual_softmax_scratch(std::size_t classes, std::size_t originals, std::size_t noise_rows);
 
 // Number of pairs (i, r) whose label has the largest logit: no exponential is needed.
 template <class T>

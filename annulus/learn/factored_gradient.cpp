@@ -160,7 +160,7 @@ double FactoredGradient<T>::loss_gradient(const HeadView<T>& head, const StepBat
   const T gradient_scale = T{1} / static_cast<T>(originals * count);
   const auto original_gradient = reuse(original_gradient_, originals, classes);
   const auto noise_gradient = reuse(noise_gradient_, parts_.size() * count, classes);
-  const std::size_t scratch_size = virtual_softmax_scratch(classes, kOriginalsPerPart);
+  const std::size_t scratch_size = virtual_softmax_scratch(classes, kOriginalsPerPart, count);
   const auto scratch = reuse(scratch_, parts_.size(), scratch_size);
   losses_.assign(parts_.size(), 0.0);
   parallel_for(options_.threads, parts_.size(), [&](std::size_t task) {

@@ -49,7 +49,7 @@ void compare(const Sizes& sizes, double spread, double tolerance) {
   const T gradient_scale = T{1} / static_cast<T>(sizes.originals * sizes.noise_rows);
   Matrix<T> original_gradient(sizes.originals, sizes.classes);
   Matrix<T> noise_gradient(sizes.noise_rows, sizes.classes);
-  std::vector<T> scratch(virtual_softmax_scratch(sizes.classes, sizes.originals));
+  std::vector<T> scratch(virtual_softmax_scratch(sizes.classes, sizes.originals, sizes.noise_rows));
   const double loss = virtual_softmax_gradient(problem.logits(), static_cast<T>(0.1), gradient_scale,
                                                original_gradient.view(), noise_gradient.view(), std::span<T>(scratch));
   Matrix<double> expected_original(sizes.originals, sizes.classes);
@@ -92,6 +92,10 @@ TEST(VirtualSoftmax, EqualsSpelledOutLogits) {
     }
     compare<float>({1, 1, 10}, 2.0, 2e-6);
     compare<float>({7, 4, 40}, 2.0, 2e-6);
+    for (const std::size_t noise_rows : kAwkwardLengths) {
+      compare<float>({3, noise_rows, 5}, 2.0, 2e-6);  // few classes
+      compare<float>({3, noise_rows, 32}, 2.0, 2e-6);
+    }
     compare<float>({5, 11, 1000}, 2.0, 2e-6);
   });
 }
