@@ -1,0 +1,219 @@
+// Keeps the two files of a feature cache in step under a file lock.
+#include "annulus/store/feature_cache.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "annulus/base/checksum.h"
+#include "annulus/base/error.h"
+
+namespace annulus {
+namespace {
+
+struct Header {
+  char magic[16];
+  std::uint64_t dimension;
+  std::byte maker[32];
+  std::uint64_t reserved;
+};
+static_assert(sizeof(Header) == 64);
+constexpr char kMagic[17] = "annulus-features";
+
+struct KeyRecord {
+  Digest image;
+  std::array<std::byte, 8> checksum;  // of image digest and row together
+};
+static_assert(sizeof(KeyRecord) == 40);
+
+std::string reason() { return std::error_code(errno, std::generic_category()).message(); }
+
+// Held while the files grow; released when the process dies, however it dies.
+class FileLock {
+ public:
+  FileLock(int descriptor, const std::filesystem::path& path) : descriptor_(descriptor) {
+    while (flock(descriptor_, LOCK_EX) != 0) {
+      if (errno != EINTR) fail(ErrorKind::kIo, "could not lock the feature cache {}: {}", path.string(), reason());
+    }
+  }
+  ~FileLock() { flock(descriptor_, LOCK_UN); }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+// Bytes read before the end of the file; an error counts as the end.
+std::size_t read_at(int descriptor, std::span<std::byte> out, std::uint64_t offset) {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t count = pread(descriptor, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return done;
+}
+
+void write_at(int descriptor, std::span<const std::byte> bytes, std::uint64_t offset,
+              const std::filesystem::path& path) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t count =
+        pwrite(descriptor, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) fail(ErrorKind::kIo, "could not write to the feature cache {}: {}", path.string(), reason());
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+std::uint64_t size_of(int descriptor, const std::filesystem::path& path) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) fail(ErrorKind::kIo, "could not examine {}: {}", path.string(), reason());
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+template <class T>
+std::span<std::byte> bytes_of(T& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
+}
+
+Digest digest_of_hex(const std::string& hex) {
+  Digest digest{};
+  const auto value = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
+  for (std::size_t i = 0; i < digest.size(); ++i) {
+    digest[i] = static_cast<std::byte>(value(hex[2 * i]) * 16 + value(hex[2 * i + 1]));
+  }
+  return digest;
+}
+
+std::array<std::byte, 8> row_checksum(const Digest& image, std::span<const float> row) {
+  Sha256 sum;
+  sum.update(image);
+  sum.update(std::as_bytes(row));
+  const Digest digest = digest_of_hex(sum.finish_hex());
+  std::array<std::byte, 8> result{};
+  std::memcpy(result.data(), digest.data(), result.size());
+  return result;
+}
+
+}  // namespace
+
+Digest sha256_digest(std::span<const std::byte> bytes) { return digest_of_hex(sha256_hex(bytes)); }
+
+std::size_t FeatureCache::DigestHash::operator()(const Digest& digest) const {
+  std::size_t value = 0;
+  std::memcpy(&value, digest.data(), sizeof(value));
+  return value;
+}
+
+FeatureCache::FeatureCache(const std::filesystem::path& folder, std::string_view maker, std::size_t dimension)
+    : dimension_(dimension) {
+  const std::string hex = sha256_hex(std::as_bytes(std::span(maker)));
+  try {
+    open_files(folder, hex.substr(0, 32));
+    const FileLock lock(keys_, keys_path_);
+    Header header{};
+    std::memcpy(header.magic, kMagic, sizeof(header.magic));
+    header.dimension = dimension_;
+    std::memcpy(header.maker, digest_of_hex(hex).data(), sizeof(header.maker));
+    // A file shorter than a header is one whose maker was killed: it holds nothing.
+    if (size_of(keys_, keys_path_) < sizeof(Header)) write_at(keys_, bytes_of(header), 0, keys_path_);
+    Header found{};
+    read_at(keys_, bytes_of(found), 0);
+    if (std::memcmp(&found, &header, sizeof(header)) != 0) {
+      fail(ErrorKind::kFormat,
+           "expected {} to be a feature cache of rows of {} numbers, found something else: remove it",
+           keys_path_.string(), dimension_);
+    }
+    load_new_keys();
+  } catch (...) {
+    if (keys_ >= 0) close(keys_);
+    if (rows_file_ >= 0) close(rows_file_);
+    throw;
+  }
+}
+
+FeatureCache::~FeatureCache() {
+  close(keys_);
+  close(rows_file_);
+}
+
+void FeatureCache::open_files(const std::filesystem::path& folder, const std::string& name) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) fail(ErrorKind::kIo, "could not make the cache folder {}: {}", folder.string(), error.message());
+  keys_path_ = folder / (name + ".keys");
+  const std::filesystem::path rows_path = folder / (name + ".rows");
+  keys_ = open(keys_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (keys_ < 0) fail(ErrorKind::kIo, "could not open the feature cache {}: {}", keys_path_.string(), reason());
+  rows_file_ = open(rows_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (rows_file_ < 0) fail(ErrorKind::kIo, "could not open the feature cache {}: {}", rows_path.string(), reason());
+}
+
+// Reads the keys that this or another process added since the last time. The caller holds mutex_ (or is alone).
+void FeatureCache::load_new_keys() {
+  constexpr std::size_t kBlock = 4096;
+  const std::uint64_t total = (size_of(keys_, keys_path_) - sizeof(Header)) / sizeof(KeyRecord);
+  std::vector<KeyRecord> block(kBlock);
+  while (loaded_ < total) {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, total - loaded_));
+    const auto bytes = std::as_writable_bytes(std::span(block.data(), count));
+    if (read_at(keys_, bytes, sizeof(Header) + loaded_ * sizeof(KeyRecord)) != bytes.size()) {
+      fail(ErrorKind::kIo, "could not read the feature cache {}: {}", keys_path_.string(), reason());
+    }
+    for (std::size_t i = 0; i < count; ++i)
+      positions_[block[i].image] = loaded_ + i;  // the last row of an image counts
+    loaded_ += count;
+  }
+}
+
+std::size_t FeatureCache::rows() const {
+  const std::lock_guard lock(mutex_);
+  return positions_.size();
+}
+
+std::optional<std::uint64_t> FeatureCache::find(const Digest& image) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = positions_.find(image);
+  if (found == positions_.end()) return std::nullopt;
+  return found->second;
+}
+
+bool FeatureCache::read(std::uint64_t position, std::span<float> row) const {
+  KeyRecord key{};
+  if (read_at(keys_, bytes_of(key), sizeof(Header) + position * sizeof(KeyRecord)) != sizeof(key)) return false;
+  const auto bytes = std::as_writable_bytes(row);
+  if (read_at(rows_file_, bytes, position * bytes.size()) != bytes.size()) return false;
+  return row_checksum(key.image, row) == key.checksum;
+}
+
+std::uint64_t FeatureCache::append(const Digest& image, std::span<const float> row) {
+  const std::lock_guard guard(mutex_);
+  const FileLock lock(keys_, keys_path_);
+  load_new_keys();
+  if (const auto found = positions_.find(image); found != positions_.end()) {
+    std::vector<float> theirs(dimension_);
+    if (read(found->second, theirs)) return found->second;
+  }
+  // Whatever lies beyond the last whole key was left by a killed process and is overwritten.
+  const std::uint64_t position = loaded_;
+  const auto bytes = std::as_bytes(row);
+  write_at(rows_file_, bytes, position * bytes.size(), keys_path_);
+  const KeyRecord key{image, row_checksum(image, row)};
+  write_at(keys_, std::as_bytes(std::span(&key, 1)), sizeof(Header) + position * sizeof(KeyRecord), keys_path_);
+  positions_[image] = position;
+  ++loaded_;
+  return position;
+}
+
+}  // namespace annulus
