@@ -9,6 +9,7 @@ pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)
 pkg_check_modules(SPNG REQUIRED IMPORTED_TARGET spng)
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp libwebpdemux)
+pkg_check_modules(RSVG REQUIRED IMPORTED_TARGET librsvg-2.0 cairo)
 include(cmake/find_dnnl.cmake)
 include(cmake/onnxruntime.cmake)
 
@@ -16,7 +17,7 @@ function(annulus_link_dependencies target)
   target_link_libraries(${target} PUBLIC fmt::fmt Threads::Threads)
   # Linked but not seen in any installed header.
   target_link_libraries(${target} PRIVATE annulus_dnnl PkgConfig::HWY PkgConfig::ZIP nlohmann_json::nlohmann_json
-                        PkgConfig::CRYPTO PkgConfig::JPEG PkgConfig::SPNG PkgConfig::WEBP ${CMAKE_DL_LIBS})
+                        PkgConfig::CRYPTO PkgConfig::JPEG PkgConfig::SPNG PkgConfig::WEBP PkgConfig::RSVG ${CMAKE_DL_LIBS})
   if(ANNULUS_WITH_VISION)
     target_include_directories(${target} SYSTEM PRIVATE ${ANNULUS_ONNXRUNTIME_INCLUDE_DIR})
   endif()

@@ -85,7 +85,7 @@ class TensorWriter {
       : table_(make_value_table(recipe)),
         width_(recipe.output_width()),
         height_(recipe.output_height()),
-        planar_(recipe.layout == TensorLayout::kNchw),
+        planar_(recipe.layout == ChannelLayout::kNchw),
         reversed_(recipe.channels == ChannelOrder::kBgr),
         out_(out) {}
 

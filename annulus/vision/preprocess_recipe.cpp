@@ -30,8 +30,8 @@ constexpr std::array kScalings = {
     Word<ValueScaling>{"mean-std", ValueScaling::kMeanStd}, Word<ValueScaling>{"subtract", ValueScaling::kSubtract}};
 constexpr std::array kChannelOrders = {Word<ChannelOrder>{"rgb", ChannelOrder::kRgb},
                                        Word<ChannelOrder>{"bgr", ChannelOrder::kBgr}};
-constexpr std::array kLayouts = {Word<TensorLayout>{"nchw", TensorLayout::kNchw},
-                                 Word<TensorLayout>{"nhwc", TensorLayout::kNhwc}};
+constexpr std::array kLayouts = {Word<ChannelLayout>{"nchw", ChannelLayout::kNchw},
+                                 Word<ChannelLayout>{"nhwc", ChannelLayout::kNhwc}};
 constexpr std::array kExifWords = {Word<bool>{"apply", true}, Word<bool>{"ignore", false}};
 
 constexpr std::array<std::string_view, 9> kKeys = {"resize", "interpolation", "crop",   "values", "mean",

@@ -22,7 +22,7 @@ enum class ValueScaling {
   kSubtract,  // value - mean, on the scale of 0..255
 };
 enum class ChannelOrder { kRgb, kBgr };
-enum class TensorLayout { kNchw, kNhwc };
+enum class ChannelLayout { kNchw, kNhwc };
 
 struct PreprocessRecipe {
   ResizeMode resize = ResizeMode::kShorterSide;
@@ -35,7 +35,7 @@ struct PreprocessRecipe {
   std::array<float, 3> mean{};        // red, green, blue, whatever the channel order
   std::array<float, 3> std{1, 1, 1};  // likewise
   ChannelOrder channels = ChannelOrder::kRgb;
-  TensorLayout layout = TensorLayout::kNchw;
+  ChannelLayout layout = ChannelLayout::kNchw;
   bool apply_exif = true;  // images are turned upright when decoded
 
   bool operator==(const PreprocessRecipe&) const = default;

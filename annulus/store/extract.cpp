@@ -1,0 +1,268 @@
+// One task an image (or a batch, when the model fixes one): read, look up, decode, prepare, encode, store.
+#include "annulus/store/extract.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+#include "annulus/base/error.h"
+#include "annulus/base/folders.h"
+#include "annulus/base/parallel.h"
+#include "annulus/kernels/half.h"
+#include "annulus/store/feature_cache.h"
+#include "annulus/store/feature_file.h"
+#include "annulus/store/image_file.h"
+#include "annulus/store/row_spill.h"
+#include "annulus/task/feature_set.h"
+#include "annulus/vision/preprocess.h"
+
+namespace annulus {
+namespace {
+
+constexpr std::uint64_t kBroken = std::numeric_limits<std::uint64_t>::max();
+constexpr std::size_t kMostReasons = 1000;
+
+// The order of channels in memory is the backbone's business; a recipe's wish for it changes no feature.
+PreprocessRecipe planar(PreprocessRecipe recipe) {
+  recipe.layout = ChannelLayout::kNchw;
+  return recipe;
+}
+
+void prepare(std::span<const std::byte> file, const std::string& source, const PreprocessRecipe& recipe,
+             std::span<float> out) {
+  preprocess(decode_image(file, decode_options(recipe), source), recipe, out);
+}
+
+// Features that no feature file can hold.
+void check_row(std::span<const float> row, const std::string& source) {
+  const bool finite = std::all_of(row.begin(), row.end(), [](float value) { return std::isfinite(value); });
+  const bool zero = std::all_of(row.begin(), row.end(), [](float value) { return value == 0.0F; });
+  if (!finite) fail(ErrorKind::kInput, "{}: its features are not finite", source);
+  if (zero) fail(ErrorKind::kInput, "{}: its features are all zero", source);
+}
+
+// True for what is wrong with one image; a full disk or a defect is wrong with the whole run.
+bool blames_image(const Error& error) {
+  return error.kind() == ErrorKind::kFormat || error.kind() == ErrorKind::kInput || error.kind() == ErrorKind::kIo;
+}
+
+class Extraction {
+ public:
+  Extraction(const ImageList& list, const Backbone& backbone, const PreprocessRecipe& recipe,
+             const ExtractOptions& options, FeatureCache& cache)
+      : list_(list),
+        backbone_(backbone),
+        recipe_(recipe),
+        options_(options),
+        cache_(cache),
+        positions_(list.paths.size(), kBroken) {}
+
+  void run(const ProgressCallback& progress) {
+    // Progress is told from the calling thread, which is one of those that work: it knows itself by this variable.
+    static thread_local char self = 0;
+    const char* const caller = &self;
+    const auto start = std::chrono::steady_clock::now();
+    const auto seconds = [&] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    const std::size_t images = list_.paths.size();
+    const std::size_t group = backbone_.batch();
+    parallel_for(options_.threads, (images + group - 1) / group, [&](std::size_t task) {
+      extract_group(task * group, std::min(group, images - task * group));
+      if (&self != caller) return;
+      const std::size_t done = computed_ + cached_ + broken_;
+      report(progress,
+             {"extract features", done, images, fmt::format("{:.1f} images/s", static_cast<double>(done) / seconds())});
+    });
+    report(progress, {"extract features", images, images,
+                      fmt::format("{:.1f} images/s", static_cast<double>(images) / seconds())});
+    seconds_ = seconds();
+  }
+
+  const std::vector<std::uint64_t>& positions() const { return positions_; }
+
+  ExtractReport result() const {
+    ExtractReport result;
+    result.computed = computed_;
+    result.cached = cached_;
+    result.broken = broken_;
+    result.seconds = seconds_;
+    for (const auto& [index, reason] : reasons_) result.reasons.push_back(reason);
+    return result;
+  }
+
+ private:
+  void extract_group(std::size_t first, std::size_t count) {
+    std::vector<std::size_t> missing;
+    std::vector<Digest> digests;
+    Matrix<float> prepared(count, recipe_.output_size());
+    std::vector<float> scratch(backbone_.dimension());
+    for (std::size_t index = first; index < first + count; ++index) {
+      guard(index, [&](const std::string& path) {
+        const auto bytes = load_image_bytes(path, decode_options(recipe_).limits.max_bytes);
+        const Digest digest = sha256_digest(bytes);
+        if (const auto position = cache_.find(digest); position && cache_.read(*position, scratch)) {
+          positions_[index] = *position;
+          cached_.fetch_add(1);
+          return;
+        }
+        prepare(bytes, path, recipe_, prepared.row(missing.size()));
+        missing.push_back(index);
+        digests.push_back(digest);
+      });
+    }
+    if (missing.empty()) return;
+    Matrix<float> rows(missing.size(), backbone_.dimension());
+    backbone_.run(prepared.view().rows_at(0, missing.size()), recipe_.output_height(), recipe_.output_width(),
+                  rows.view());
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+      bool usable = true;
+      guard(missing[i], [&](const std::string& path) {
+        usable = false;
+        check_row(rows.row(i), path);
+        usable = true;
+      });
+      if (!usable) continue;
+      positions_[missing[i]] = cache_.append(digests[i], rows.row(i));
+      computed_.fetch_add(1);
+    }
+  }
+
+  template <class Work>
+  void guard(std::size_t index, const Work& work) {
+    try {
+      work(list_.paths[index]);
+    } catch (const Error& error) {
+      if (options_.strict || !blames_image(error)) throw;
+      const std::lock_guard lock(mutex_);
+      ++broken_;
+      reasons_.emplace(index, error.what());
+      if (reasons_.size() > kMostReasons) reasons_.erase(std::prev(reasons_.end()));
+    }
+  }
+
+  const ImageList& list_;
+  const Backbone& backbone_;
+  const PreprocessRecipe& recipe_;
+  const ExtractOptions& options_;
+  FeatureCache& cache_;
+  std::vector<std::uint64_t> positions_;  // in the cache, one an image
+  std::atomic<std::size_t> computed_{0};
+  std::atomic<std::size_t> cached_{0};
+  std::atomic<std::size_t> broken_{0};
+  std::mutex mutex_;
+  std::map<std::size_t, std::string> reasons_;
+  double seconds_ = 0;
+};
+
+// Collects the rows in the order of the list and attaches what the list knows about them.
+FeatureSetParts collect(const ImageList& list, const std::vector<std::uint64_t>& positions, const FeatureCache& cache,
+                        std::size_t dimension, FeatureType type, const std::filesystem::path& output) {
+  FeatureSetParts parts;
+  RowSpill spill(output.parent_path());
+  std::vector<float> row(dimension);
+  std::vector<std::uint16_t> narrowed(dimension);
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    if (positions[i] == kBroken) continue;
+    if (!cache.read(positions[i], row)) {
+      fail(ErrorKind::kIo, "the cached features of {} were damaged while they were in use; run the command again",
+           list.paths[i]);
+    }
+    if (type == FeatureType::kFloat16) {
+      narrow_half(row, narrowed);
+      spill.append(std::as_bytes(std::span(narrowed)));
+    } else {
+      spill.append(std::as_bytes(std::span(row)));
+    }
+    parts.paths.push_back(list.paths[i]);
+    if (!list.labels.empty()) parts.labels.push_back(list.labels[i]);
+    if (!list.is_train.empty()) parts.is_train.push_back(list.is_train[i]);
+  }
+  const auto mapped = spill.map();
+  const std::size_t rows = parts.paths.size();
+  if (type == FeatureType::kFloat16) {
+    parts.half_features = {reinterpret_cast<const std::uint16_t*>(mapped->data()), rows, dimension};
+  } else {
+    parts.features = {reinterpret_cast<const float*>(mapped->data()), rows, dimension};
+  }
+  parts.owner = mapped;
+  parts.class_names = list.class_names;
+  parts.source = output.string();
+  return parts;
+}
+
+}  // namespace
+
+ExtractReport extract(const ImageList& list, const Backbone& backbone, const PreprocessRecipe& wanted,
+                      const ExtractOptions& options, const std::filesystem::path& output,
+                      const ProgressCallback& progress) {
+  const PreprocessRecipe recipe = planar(wanted);
+  check_recipe(recipe);
+  const auto provenance = feature_provenance(backbone, recipe, options.backbone_name);
+  const std::string maker =
+      fmt::format("{}\n{}\n{}", backbone.identity(), provenance.at("preprocessing"), provenance.at("engine"));
+  FeatureCache cache(options.cache.empty() ? cache_folder() / "features" : options.cache, maker, backbone.dimension());
+  Extraction extraction(list, backbone, recipe, options, cache);
+  extraction.run(progress);
+  ExtractReport result = extraction.result();
+  result.written = list.paths.size() - result.broken;
+  if (result.written == 0) {
+    fail(ErrorKind::kInput, "none of {} images could be used; the first: {}", list.paths.size(),
+         result.reasons.empty() ? "there are none" : result.reasons.front());
+  }
+  report(progress, {"write features", 0, 0, output.string()});
+  FeatureSetParts parts = collect(list, extraction.positions(), cache, backbone.dimension(), options.type, output);
+  parts.provenance = provenance;
+  WriteOptions write_options;
+  write_options.type = options.type;
+  write_features(FeatureSet(std::move(parts)), output, write_options);
+  return result;
+}
+
+std::vector<float> extract_image(std::span<const std::byte> file, const std::string& source, const Backbone& backbone,
+                                 const PreprocessRecipe& wanted) {
+  const PreprocessRecipe recipe = planar(wanted);
+  Matrix<float> prepared(1, recipe.output_size());
+  prepare(file, source, recipe, prepared.row(0));
+  std::vector<float> row(backbone.dimension());
+  backbone.run(prepared.view(), recipe.output_height(), recipe.output_width(), {row.data(), 1, row.size()});
+  check_row(row, source);
+  return row;
+}
+
+ImageFeatures extract_for_prediction(std::span<const std::string> paths, const Backbone& backbone,
+                                     const PreprocessRecipe& recipe, int threads) {
+  Matrix<float> rows(paths.size(), backbone.dimension());
+  std::vector<std::string> reasons(paths.size());
+  parallel_for(threads, paths.size(), [&](std::size_t i) {
+    try {
+      const auto bytes = load_image_bytes(paths[i], decode_options(recipe).limits.max_bytes);
+      const std::vector<float> row = extract_image(bytes, paths[i], backbone, recipe);
+      std::copy(row.begin(), row.end(), rows.row(i).begin());
+    } catch (const Error& error) {
+      if (!blames_image(error)) throw;
+      reasons[i] = error.what();
+    }
+  });
+  ImageFeatures result;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (reasons[i].empty()) {
+      result.paths.push_back(paths[i]);
+    } else {
+      result.reasons.push_back(reasons[i]);
+    }
+  }
+  result.rows = Matrix<float>(result.paths.size(), backbone.dimension());
+  for (std::size_t i = 0, out = 0; i < paths.size(); ++i) {
+    if (!reasons[i].empty()) continue;
+    std::copy(rows.row(i).begin(), rows.row(i).end(), result.rows.row(out++).begin());
+  }
+  return result;
+}
+
+}  // namespace annulus
