@@ -4,7 +4,6 @@
 #include "annulus/base/error.h"
 #include "annulus/base/version.h"
 #include "annulus/store/extract.h"
-#include "annulus/vision/onnxruntime.h"
 
 namespace annulus {
 
@@ -35,7 +34,7 @@ std::map<std::string, std::string> feature_provenance(const Backbone& backbone, 
           {"backbone_sha256", backbone.sha256()},
           {"backbone_output", backbone.output_rule()},
           {"preprocessing", to_text(planar)},
-          {"engine", "ONNX Runtime " + onnxruntime().version},
+          {"engine", backbone.engine()},
           {"annulus_version", kVersion}};
 }
 

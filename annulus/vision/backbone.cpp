@@ -11,6 +11,7 @@
 #include "annulus/base/checksum.h"
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
+#include "annulus/vision/onnxruntime.h"
 
 namespace annulus {
 namespace {
@@ -64,6 +65,7 @@ void mean_of_rows(const float* rows, std::size_t count, std::size_t length, std:
 Backbone::Backbone(const std::filesystem::path& file, const BackboneOptions& options)
     : file_(file), session_(file), sha256_(checksum_of(file)), tokens_(options.tokens) {
   preprocessing_ = session_.metadata("annulus.preprocess");
+  engine_ = "ONNX Runtime " + onnxruntime().version;
   read_input();
   read_output(options);
 }

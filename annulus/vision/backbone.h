@@ -50,6 +50,9 @@ class Backbone {
   // The preprocessing that the model's metadata asks for ("annulus.preprocess"); empty when it is silent.
   const std::string& preprocessing() const { return preprocessing_; }
 
+  // The engine and its version, e.g. "ONNX Runtime 1.24.3": another version may give other last bits.
+  const std::string& engine() const { return engine_; }
+
   // images: a row an image, three planes (red, green, blue) of height x width. features: images.rows() x dimension().
   void run(ConstMatrixView<float> images, std::size_t height, std::size_t width, MatrixView<float> features,
            int threads = 1) const;
@@ -67,6 +70,7 @@ class Backbone {
   std::string sha256_;
   std::string output_rule_;
   std::string preprocessing_;
+  std::string engine_;
   TokenPooling tokens_;
   bool channels_last_ = false;
   std::size_t output_ = 0;
