@@ -33,7 +33,9 @@ annulus_script_test(find_package ${CMAKE_CTEST_COMMAND}
   --build-generator ${CMAKE_GENERATOR}
   --build-options -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
   --test-command consumer ${PROJECT_VERSION})
-set_tests_properties(scripts.find_package PROPERTIES FIXTURES_REQUIRED installed)
+annulus_script_test(installed_program ${prefix}/${CMAKE_INSTALL_BINDIR}/annulus --version)
+set_tests_properties(scripts.installed_program PROPERTIES PASS_REGULAR_EXPRESSION "annulus ${PROJECT_VERSION}")
+set_tests_properties(scripts.find_package scripts.installed_program PROPERTIES FIXTURES_REQUIRED installed)
 
 # Every document's examples; scripts/check-docs says how they are written.
 file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/*.md ${CMAKE_SOURCE_DIR}/docs/*.md)

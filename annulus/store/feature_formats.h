@@ -9,7 +9,7 @@
 
 namespace annulus {
 
-FeatureSetParts npz_features(const FileBytes& file);
+FeatureSetParts npz_features(const FileBytes& bytes);
 FeatureSetParts safetensors_features(const FileBytes& file);
 FeatureSetParts csv_features(const FileBytes& file);
 FeatureSetParts libsvm_features(const FileBytes& file);
