@@ -216,7 +216,8 @@ const Tensor& Safetensors::at(std::string_view name) const {
 
 std::string Safetensors::metadata_or(const std::string& key, std::string fallback) const {
   const auto found = metadata_.find(key);
-  return found == metadata_.end() ? std::move(fallback) : found->second;
+  if (found != metadata_.end()) return found->second;
+  return fallback;
 }
 
 SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorLayout> layout,

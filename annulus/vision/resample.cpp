@@ -45,7 +45,10 @@ ResampleAxis make_resample_axis(std::size_t in_size, std::size_t out_size, std::
   std::vector<double> weights;
   for (std::size_t i = first; i < first + count; ++i) {
     const double centre = (static_cast<double>(i) + 0.5) * scale;
+    // Pillow truncates here, so rounding in any other way would move the window.
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings)
     const auto begin = static_cast<std::size_t>(std::max(centre - reach + 0.5, 0.0));
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings)
     const auto end = std::min(static_cast<std::size_t>(centre + reach + 0.5), in_size);
     weights.clear();
     double total = 0.0;
