@@ -20,6 +20,7 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, std::optiona
       .add_option_function<T>(
           name, [&value](const T& given) { value = given; }, meaning)
       ->type_name(type)
+      ->take_last()
       ->group(kGroup);
 }
 
@@ -32,6 +33,7 @@ void add_switch(CLI::App& command, const std::string& name, std::optional<bool>&
   command
       .add_flag_function(
           fmt::format("--{0},!--no-{0}", name), [&value](std::int64_t given) { value = given > 0; }, meaning)
+      ->take_last()
       ->group(kGroup);
 }
 

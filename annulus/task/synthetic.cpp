@@ -40,27 +40,38 @@ void check(const SyntheticOptions& options) {
 // Digits of the largest class index, so that names sort like indices.
 std::size_t name_digits(std::size_t classes) { return std::max<std::size_t>(3, std::to_string(classes - 1).size()); }
 
+// Standard deviations whose squares fall off as (1 + j)^-decay and sum to spread^2.
+std::vector<float> spectrum(std::size_t dimension, double decay, double spread) {
+  std::vector<double> variances(dimension);
+  double sum = 0.0;
+  for (std::size_t j = 0; j < dimension; ++j) {
+    variances[j] = std::pow(1.0 + static_cast<double>(j), -decay);
+    sum += variances[j];
+  }
+  std::vector<float> deviations(dimension);
+  for (std::size_t j = 0; j < dimension; ++j)
+    deviations[j] = static_cast<float>(spread * std::sqrt(variances[j] / sum));
+  return deviations;
+}
+
 }  // namespace
 
 FeatureSet make_synthetic(const SyntheticOptions& options) {
   check(options);
-  std::vector<float> scale(options.dimension);
-  for (std::size_t j = 0; j < scale.size(); ++j) {
-    scale[j] = static_cast<float>(std::pow(1.0 + static_cast<double>(j), -options.decay / 2.0));
-  }
+  const std::vector<float> mean_scale = spectrum(options.dimension, options.mean_decay, 1.0);
+  const std::vector<float> noise_scale = spectrum(options.dimension, options.noise_decay, options.noise);
   Matrix<float> means(options.classes, options.dimension);
   fill_gaussian({options.seed, RandomUse::kSynthetic, kMeanStream}, 0, {means.data(), means.rows() * means.cols()});
 
   const std::size_t rows_a_class = options.train_rows + options.test_rows;
   Matrix<float> features(options.classes * rows_a_class, options.dimension);
   const RandomStream stream{options.seed, RandomUse::kSynthetic, kRowStream};
-  const auto noise = static_cast<float>(options.noise);
   parallel_for(0, options.classes, [&](std::size_t c) {
     const std::span<const float> mean = std::as_const(means).row(c);
     for (std::size_t i = c * rows_a_class; i < (c + 1) * rows_a_class; ++i) {
       const std::span<float> row = features.row(i);
       fill_gaussian(stream, i * options.dimension, row);
-      for (std::size_t j = 0; j < row.size(); ++j) row[j] = scale[j] * (mean[j] + noise * row[j]);
+      for (std::size_t j = 0; j < row.size(); ++j) row[j] = mean_scale[j] * mean[j] + noise_scale[j] * row[j];
     }
   });
 

@@ -13,12 +13,15 @@ struct SyntheticOptions {
   std::size_t train_rows = 20;  // of each class, is_train 1
   std::size_t test_rows = 20;   // of each class, is_train 0
   std::size_t dimension = 256;
-  double noise = 1.0;  // within-class spread, as a multiple of the spread of the class means
-  double decay = 0.8;  // variance of dimension j is (1 + j)^-decay: a few directions carry most of it
+  // Spectra: variance j is in proportion to (1 + j)^-decay. The means fall off faster, so that the last directions are
+  // mostly noise and no rescaling of the features makes the task easy.
+  double mean_decay = 1.6;
+  double noise_decay = 0.8;
+  double noise = 0.9;  // total within-class spread, as a multiple of that of the class means
   std::uint64_t seed = 0;
 };
 
-// Row = class mean + noise, both Gaussian with a decaying spectrum, classes named "class-000"...; a pure function of
+// Row = class mean + noise, both Gaussian with decaying spectra, classes named "class-000"...; a pure function of
 // the options. Throws Error{kUsage} when a count is 0 or the set would not fit in memory.
 FeatureSet make_synthetic(const SyntheticOptions& options);
 

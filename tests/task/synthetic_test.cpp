@@ -57,8 +57,10 @@ TEST(Synthetic, WithinClassSpreadFollowsNoiseAndDecay) {
   options.test_rows = 0;
   options.dimension = 8;
   options.noise = 2.0;
-  options.decay = 1.0;
+  options.noise_decay = 1.0;
   const Matrix<float> rows = all_rows(make_synthetic(options));
+  double sum = 0.0;
+  for (std::size_t j = 0; j < options.dimension; ++j) sum += 1.0 / (1.0 + static_cast<double>(j));
   for (std::size_t j = 0; j < options.dimension; ++j) {
     double squares = 0.0;
     for (std::size_t c = 0; c < options.classes; ++c) {
@@ -67,7 +69,7 @@ TEST(Synthetic, WithinClassSpreadFollowsNoiseAndDecay) {
       for (std::size_t i = 0; i < 50; ++i) squares += std::pow(static_cast<double>(rows(c * 50 + i, j)) - mean, 2.0);
     }
     const double variance = squares / (100.0 * 49.0);
-    const double expected = 4.0 / (1.0 + static_cast<double>(j));
+    const double expected = 4.0 / (1.0 + static_cast<double>(j)) / sum;
     EXPECT_NEAR(variance / expected, 1.0, 0.1) << "dimension " << j;  // five standard errors
   }
 }

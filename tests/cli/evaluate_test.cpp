@@ -1,0 +1,131 @@
+// evaluate and demo: the many-way protocol from the command line.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tests/cli/program.h"
+
+namespace annulus {
+namespace {
+
+nlohmann::json without_seconds(nlohmann::json report) {
+  for (auto& result : report["results"]) {
+    for (auto& run : result["runs"]) run.erase("seconds");
+  }
+  return report;
+}
+
+TEST(Evaluate, JsonHasTheShapePromisedAndTheTableItsNumbers) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const Outcome outcome = run_annulus(scratch, quickly({"evaluate", features, "--shots", "1,3", "--subsets", "2",
+                                                        "--methods", "baseline,ibm2", "--json", scratch / "r.json"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(read_text(scratch / "r.json"));
+  EXPECT_EQ(json["protocol"], "many-way");
+  ASSERT_EQ(json["results"].size(), 4U);
+  for (const auto& result : json["results"]) {
+    for (const char* field : {"method", "shots", "accuracy_mean", "accuracy_std", "runs"}) {
+      EXPECT_TRUE(result.contains(field)) << field;
+    }
+    ASSERT_EQ(result["runs"].size(), 2U);
+    for (const char* field : {"seed", "accuracy", "epsilon", "seconds"}) {
+      EXPECT_TRUE(result["runs"][1][field].is_number()) << field;
+    }
+    const double a = result["runs"][0]["accuracy"];
+    const double b = result["runs"][1]["accuracy"];
+    EXPECT_NEAR(result["accuracy_mean"].get<double>(), (a + b) / 2.0, 1e-9);
+    EXPECT_NEAR(result["accuracy_std"].get<double>(), std::abs(a - b) / std::sqrt(2.0), 1e-9);
+    const std::string cell =
+        fmt::format("{:.2f} ± {:>5.2f}", result["accuracy_mean"].get<double>(), result["accuracy_std"].get<double>());
+    EXPECT_NE(outcome.out.find(cell), std::string::npos) << cell << "\n" << outcome.out;
+  }
+  EXPECT_EQ(json["results"][0]["method"], "baseline");
+  EXPECT_EQ(json["results"][0]["runs"][0]["epsilon"], 0.0);
+  EXPECT_GT(json["results"][1]["runs"][0]["epsilon"], 0.0);
+}
+
+TEST(Evaluate, ComparesThreeMethodsAtOneAndFiveShotsByDefault) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const Outcome outcome = run_annulus(scratch, quickly({"evaluate", features, "--json"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(json["results"].size(), 6U);
+  EXPECT_EQ(json["results"][0]["method"], "ncm");
+  EXPECT_EQ(json["results"][5]["method"], "ibm2");
+  EXPECT_EQ(json["results"][5]["shots"], 5);
+  EXPECT_EQ(json["results"][5]["runs"].size(), 3U);
+  EXPECT_EQ(json["results"][5]["runs"][2]["seed"], 2);
+}
+
+TEST(Evaluate, SameSeedSameResultWhateverTheThreads) {
+  const Scratch scratch;
+  SyntheticOptions data = small_data();
+  data.noise = 2.0;  // hard enough that draws differ
+  const std::string features = write_small_features(scratch, data);
+  const auto evaluate = [&](const char* threads, const char* seed) {
+    const Outcome outcome =
+        run_annulus(scratch, quickly({"evaluate", features, "--threads", threads, "--seed", seed, "--json"}));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return without_seconds(nlohmann::json::parse(outcome.out));
+  };
+  const auto one = evaluate("1", "9");
+  EXPECT_EQ(one.dump(), evaluate("2", "9").dump());
+  EXPECT_NE(one["results"][0]["accuracy_mean"], evaluate("1", "30")["results"][0]["accuracy_mean"]);
+}
+
+TEST(Evaluate, TwoFilesGiveWhatOneFileWithMarkedRowsGives) {
+  const Scratch scratch;
+  const SyntheticOptions data = small_data();
+  const FeatureSet whole = make_synthetic(data);
+  std::vector<std::vector<std::uint32_t>> rows(2);
+  for (std::uint32_t i = 0; i < whole.rows(); ++i) rows[whole.is_train()[i] != 0 ? 0 : 1].push_back(i);
+  const char* names[] = {"train.npz", "test.npz"};
+  for (std::size_t part = 0; part < 2; ++part) {
+    Matrix<float> features(rows[part].size(), whole.dimension());
+    whole.copy_rows(rows[part], features.view());
+    FeatureSetParts parts = parts_of(std::move(features));
+    parts.labels = whole.labels_of(rows[part]);
+    parts.class_names.assign(whole.class_names().begin(), whole.class_names().end());
+    write_features(FeatureSet(std::move(parts)), scratch / names[part]);
+  }
+  const std::string features = write_small_features(scratch, data);
+  const Outcome one = run_annulus(scratch, quickly({"evaluate", features, "--shots", "2,all", "--json"}));
+  const Outcome two = run_annulus(scratch, quickly({"evaluate", "--train", scratch / "train.npz", "--test",
+                                                    scratch / "test.npz", "--shots", "2,0", "--json"}));
+  ASSERT_EQ(two.exit_code, 0) << two.err;
+  EXPECT_EQ(without_seconds(nlohmann::json::parse(one.out))["results"].dump(),
+            without_seconds(nlohmann::json::parse(two.out))["results"].dump());
+  EXPECT_EQ(nlohmann::json::parse(two.out)["results"][5]["runs"][0]["support_rows"], 36);
+}
+
+TEST(Evaluate, CsvHasOneLineARun) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const Outcome outcome =
+      run_annulus(scratch, {"evaluate", features, "--methods", "ncm", "--shots", "1", "--csv", "-", "--seed", "3"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_TRUE(outcome.out.starts_with("method,shots,seed,accuracy,epsilon,seconds\nncm,1,3,")) << outcome.out;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 4);
+}
+
+TEST(Demo, WritesFeaturesAndAModelThatWorkTogether) {
+  const Scratch scratch;
+  const std::string features = scratch / "f.safetensors";
+  const std::string model = scratch / "m.safetensors";
+  const Outcome demo = run_annulus(scratch, {"demo", "--ways", "8", "--dimension", "16", "--features", features, "-o",
+                                             model, "--json", scratch / "demo.json"});
+  ASSERT_EQ(demo.exit_code, 0) << demo.err;
+  EXPECT_NE(demo.out.find("ibm2"), std::string::npos);
+  EXPECT_NE(demo.out.find("a row of class-004:"), std::string::npos) << demo.out;
+  const auto json = nlohmann::json::parse(read_text(scratch / "demo.json"));
+  EXPECT_EQ(json["results"].size(), 6U);
+  EXPECT_EQ(json["ways"], 8);
+  const Outcome predict = run_annulus(scratch, {"predict", model, features, "--format", "jsonl"});
+  EXPECT_EQ(predict.exit_code, 0) << predict.err;
+  EXPECT_EQ(parse_json_lines(predict.out).size(), 320U);
+}
+
+}  // namespace
+}  // namespace annulus

@@ -1,0 +1,228 @@
+// The many-way protocol on sets whose answers are known.
+#include "annulus/eval/many_way.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "annulus/base/error.h"
+#include "annulus/task/synthetic.h"
+
+namespace annulus {
+namespace {
+
+Recipe quick_recipe() {
+  Recipe recipe = recipe_named("default");
+  set_virtual_count(recipe, 4);
+  set_epochs(recipe, 30);
+  set_learning_rate(recipe, 1.0);
+  recipe.search.pretrain.epochs = 10;
+  recipe.search.probe.epochs = 3;
+  recipe.search.tolerance = 2.0;
+  return recipe;
+}
+
+ManyWayOptions quick_options(std::vector<std::string> methods) {
+  ManyWayOptions options;
+  options.methods = std::move(methods);
+  options.recipe = quick_recipe();
+  return options;
+}
+
+// Rows of class c point along axis c; the first `wrong` rows of class 0 point along axis 1 instead.
+FeatureSet axes_set(std::size_t classes, std::size_t rows_a_class, std::size_t wrong, std::vector<std::string> names) {
+  Matrix<float> features(classes * rows_a_class, classes);
+  std::vector<std::int32_t> labels;
+  for (std::size_t i = 0; i < features.rows(); ++i) {
+    const std::size_t label = i / rows_a_class;
+    const bool mislead = label == 0 && i % rows_a_class < wrong;
+    features(i, mislead ? 1 : label) = 1.0F + 0.01F * static_cast<float>(i % rows_a_class);
+    features(i, classes - 1 - label) += 0.01F;
+    labels.push_back(static_cast<std::int32_t>(label));
+  }
+  FeatureSetParts parts = parts_of(std::move(features));
+  parts.labels = std::move(labels);
+  parts.class_names = std::move(names);
+  parts.source = "axes";
+  return FeatureSet(std::move(parts));
+}
+
+std::string refusal(ErrorKind kind, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    return error.what();
+  }
+  return {};
+}
+
+TEST(ManyWay, EveryMethodSolvesSeparatedClasses) {
+  const FeatureSet set = axes_set(6, 7, 0, {});
+  const ManyWayReport report = evaluate_many_way(set, quick_options({"ncm", "baseline", "ibm2"}));
+  EXPECT_EQ(report.ways, 6U);
+  EXPECT_EQ(report.dimension, 6U);
+  ASSERT_EQ(report.results.size(), 6U);
+  for (const ManyWayResult& result : report.results) {
+    EXPECT_EQ(result.accuracy_mean, 100.0) << result.method;
+    EXPECT_EQ(result.accuracy_std, 0.0) << result.method;
+    EXPECT_EQ(result.runs.size(), 3U);
+  }
+}
+
+TEST(ManyWay, TestsOnTheSecondSetWithClassesMatchedByName) {
+  const FeatureSet train = axes_set(3, 2, 0, {"ant", "bee", "cat"});
+  // 2 of the 4 rows of the first class point along the second axis: 10 of 12 answers are right.
+  const FeatureSet test = axes_set(3, 4, 2, {"ant", "bee", "cat"});
+  ManyWayOptions options = quick_options({"ncm"});
+  options.shots = {1, 2};
+  const ManyWayReport report = evaluate_many_way(train, test, options);
+  ASSERT_EQ(report.results.size(), 2U);
+  EXPECT_DOUBLE_EQ(report.results[0].accuracy_mean, 100.0 * 10.0 / 12.0);
+  EXPECT_EQ(report.results[0].runs[0].query_rows, 12U);
+  EXPECT_EQ(report.results[1].runs[0].support_rows, 6U);
+  // Under swapped names the labels of the first two classes no longer agree with their directions.
+  const FeatureSet swapped = axes_set(3, 4, 0, {"bee", "ant", "cat"});
+  EXPECT_DOUBLE_EQ(evaluate_many_way(train, swapped, options).results[0].accuracy_mean, 100.0 / 3.0);
+}
+
+TEST(ManyWay, ReportsShotsAndMethodsInTheOrderAskedFor) {
+  const FeatureSet set = axes_set(4, 6, 0, {});
+  ManyWayOptions options = quick_options({"baseline", "ncm"});
+  options.shots = {3, 1};
+  options.subsets = 2;
+  options.seed = 7;
+  const ManyWayReport report = evaluate_many_way(set, options);
+  ASSERT_EQ(report.results.size(), 4U);
+  EXPECT_EQ(report.results[0].method, "baseline");
+  EXPECT_EQ(report.results[1].method, "ncm");
+  EXPECT_EQ(report.results[1].shots, 3U);
+  EXPECT_EQ(report.results[2].shots, 1U);
+  ASSERT_EQ(report.results[3].runs.size(), 2U);
+  EXPECT_EQ(report.results[3].runs[0].seed, 7U);
+  EXPECT_EQ(report.results[3].runs[1].seed, 8U);
+  EXPECT_EQ(report.results[3].runs[0].query_rows, 20U);
+}
+
+TEST(ManyWay, MeanAndSpreadAreThoseOfTheRuns) {
+  SyntheticOptions data;
+  data.classes = 12;
+  data.dimension = 8;
+  data.noise = 1.5;
+  const FeatureSet set = make_synthetic(data);
+  ManyWayOptions options = quick_options({"ncm"});
+  options.shots = {1};
+  options.subsets = 4;
+  const ManyWayReport report = evaluate_many_way(set, options);
+  const ManyWayResult& result = report.results.front();
+  std::vector<double> accuracies;
+  for (const ManyWayRun& run : result.runs) accuracies.push_back(run.accuracy);
+  EXPECT_NE(accuracies[0], accuracies[1]);
+  double mean = 0.0;
+  for (const double value : accuracies) mean += value / 4.0;
+  double squares = 0.0;
+  for (const double value : accuracies) squares += (value - mean) * (value - mean);
+  EXPECT_NEAR(result.accuracy_mean, mean, 1e-9);
+  EXPECT_NEAR(result.accuracy_std, std::sqrt(squares / 3.0), 1e-9);
+  // A draw is the same whichever draws come before it.
+  options.seed = 2;
+  options.subsets = 1;
+  const ManyWayReport alone = evaluate_many_way(set, options);
+  EXPECT_EQ(alone.results.front().accuracy_mean, accuracies[2]);
+  EXPECT_EQ(alone.results.front().accuracy_std, 0.0);
+}
+
+TEST(ManyWay, IsTrainDecidesWhatIsTestedOn) {
+  SyntheticOptions data;
+  data.classes = 5;
+  data.train_rows = 4;
+  data.test_rows = 3;
+  data.dimension = 8;
+  const FeatureSet set = make_synthetic(data);
+  ManyWayOptions options = quick_options({"ncm"});
+  options.shots = {1, 0};
+  const ManyWayReport report = evaluate_many_way(set, options);
+  EXPECT_EQ(report.results[0].runs[0].support_rows, 5U);
+  EXPECT_EQ(report.results[0].runs[0].query_rows, 15U);
+  EXPECT_EQ(report.results[1].runs[0].support_rows, 20U);
+  EXPECT_EQ(report.results[1].runs[0].query_rows, 15U);
+}
+
+TEST(ManyWay, ResultsDoNotDependOnThreads) {
+  SyntheticOptions data;
+  data.classes = 10;
+  data.dimension = 16;
+  const FeatureSet set = make_synthetic(data);
+  ManyWayOptions options = quick_options({"ncm", "baseline", "ibm2"});
+  options.shots = {2};
+  options.subsets = 2;
+  set_threads(options.recipe, 1);
+  const ManyWayReport one = evaluate_many_way(set, options);
+  set_threads(options.recipe, 3);
+  const ManyWayReport three = evaluate_many_way(set, options);
+  for (std::size_t i = 0; i < one.results.size(); ++i) {
+    for (std::size_t r = 0; r < one.results[i].runs.size(); ++r) {
+      EXPECT_EQ(one.results[i].runs[r].accuracy, three.results[i].runs[r].accuracy);
+      EXPECT_EQ(one.results[i].runs[r].epsilon, three.results[i].runs[r].epsilon);
+    }
+  }
+  EXPECT_GT(one.results.back().runs[0].epsilon, 0.0);
+  EXPECT_EQ(one.results.front().runs[0].epsilon, 0.0);
+}
+
+TEST(ManyWay, RefusesOptionsThatMakeNoSense) {
+  const FeatureSet set = axes_set(3, 4, 0, {});
+  ManyWayOptions options = quick_options({"nonsense"});
+  EXPECT_NE(refusal(ErrorKind::kUsage, [&] { evaluate_many_way(set, options); }).find("ncm, baseline, ibm2"),
+            std::string::npos);
+  options = quick_options({});
+  EXPECT_NE(refusal(ErrorKind::kUsage, [&] { evaluate_many_way(set, options); }).find("method"), std::string::npos);
+  options = quick_options({"ncm"});
+  options.subsets = 0;
+  EXPECT_NE(refusal(ErrorKind::kUsage, [&] { evaluate_many_way(set, options); }).find("subset"), std::string::npos);
+}
+
+TEST(ManyWay, RefusesASetWithNoTestRows) {
+  ManyWayOptions options = quick_options({"ncm"});
+  options.shots = {4};
+  const FeatureSet set = axes_set(3, 4, 0, {});
+  EXPECT_NE(refusal(ErrorKind::kInput, [&] { evaluate_many_way(set, options); }).find("rows to test on"),
+            std::string::npos);
+}
+
+TEST(ManyWay, RefusesTestSetsThatDoNotFit) {
+  const ManyWayOptions options = quick_options({"ncm"});
+  const FeatureSet train = axes_set(3, 6, 0, {"ant", "bee", "cat"});
+  const FeatureSet wide = axes_set(4, 2, 0, {});
+  const FeatureSet strange = axes_set(3, 2, 0, {"ant", "bee", "elk"});
+  EXPECT_NE(refusal(ErrorKind::kInput, [&] { evaluate_many_way(train, wide, options); }).find("3 numbers"),
+            std::string::npos);
+  EXPECT_NE(refusal(ErrorKind::kInput, [&] { evaluate_many_way(train, strange, options); }).find("\"elk\""),
+            std::string::npos);
+  Matrix<float> features(1, 3);
+  features(0, 0) = 1.0F;
+  const FeatureSet unlabelled(parts_of(std::move(features)));
+  EXPECT_NE(refusal(ErrorKind::kInput, [&] { evaluate_many_way(train, unlabelled, options); }).find("labels"),
+            std::string::npos);
+}
+
+TEST(ManyWay, StopsWhenProgressSaysSo) {
+  const FeatureSet set = axes_set(3, 6, 0, {});
+  std::size_t calls = 0;
+  const auto stop_at_the_third = [&calls](const Progress& progress) {
+    EXPECT_EQ(progress.total, 18U);
+    return ++calls < 3;
+  };
+  const std::string message = refusal(ErrorKind::kCancelled, [&] {
+    evaluate_many_way(set, quick_options({"ncm", "baseline", "ibm2"}), stop_at_the_third);
+  });
+  EXPECT_NE(message, "");
+  EXPECT_EQ(calls, 3U);
+}
+
+}  // namespace
+}  // namespace annulus
