@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "annulus/base/error.h"
 #include "annulus/store/atomic_file.h"
@@ -50,6 +51,10 @@ void write_output(const std::string& file, std::string_view text) {
   } else {
     write_file(file, text);
   }
+}
+
+void write_json(const std::string& file, const nlohmann::ordered_json& json) {
+  write_output(file, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace annulus::cli

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ using Action = std::function<void()>;
 void add_fit(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_evaluate(CLI::App& app, Action& action);
+void add_import(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 
@@ -40,5 +42,7 @@ std::size_t parse_shots(std::string_view text);  // throws Error{kUsage}
 
 // Writes to standard output when `file` is "-", else to a file that appears whole or not at all.
 void write_output(const std::string& file, std::string_view text);
+// The same for JSON, indented; bytes that are not UTF-8 (file names may hold any) are replaced.
+void write_json(const std::string& file, const nlohmann::ordered_json& json);
 
 }  // namespace annulus::cli

@@ -116,10 +116,7 @@ void run_fit(const FitOptions& options) {
   model.head = std::move(fit.head);
   stop_if_interrupted();
   write_model(model, options.output);
-  if (!options.json.empty()) {
-    const auto json = fit_json(options, model, rows, fit);
-    write_output(options.json, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
-  }
+  if (!options.json.empty()) write_json(options.json, fit_json(options, model, rows, fit));
   if (!options.run.quiet && options.json != "-") print_summary(options, rows, fit);
 }
 

@@ -113,7 +113,7 @@ TEST(Fit, KnobsChangeTheModel) {
                                                     {"--recipe", "paper"},
                                                     {"--virtual", "6"},
                                                     {"--epochs", "9"},
-                                                    {"--search-tolerance", "0.1"},
+                                                    {"--search-tolerance", "2"},
                                                     {"--search-epochs", "30"}};
   const Model plain = read_model(fit_model(scratch, features, {}, "plain.st"));
   for (const auto& knob : knobs) {

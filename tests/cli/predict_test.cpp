@@ -6,7 +6,7 @@ namespace {
 
 std::string fit_model(const Scratch& scratch, const std::string& features) {
   const std::string model = scratch / "model.safetensors";
-  const Outcome fit = run_annulus(scratch, quickly({"fit", features, "--lr", "1", "-q", "-o", model}));
+  const Outcome fit = run_annulus(scratch, {"fit", features, "--method", "baseline", "--lr", "1", "-q", "-o", model});
   EXPECT_EQ(fit.exit_code, 0) << fit.err;
   return model;
 }

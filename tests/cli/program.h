@@ -99,7 +99,7 @@ inline Outcome run_annulus(const Scratch& scratch, std::vector<std::string> argu
 // Puts knobs that make a fit take milliseconds right after the verb, so that later ones may override them.
 inline std::vector<std::string> quickly(std::vector<std::string> arguments) {
   const std::vector<std::string> knobs{"--virtual",       "4", "--epochs",           "8",
-                                       "--search-epochs", "2", "--search-tolerance", "2"};
+                                       "--search-epochs", "2", "--search-tolerance", "0.2"};
   arguments.insert(arguments.begin() + 1, knobs.begin(), knobs.end());
   return arguments;
 }
