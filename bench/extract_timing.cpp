@@ -1,0 +1,126 @@
+// extract_timing BACKBONE IMAGES [COUNT [ROUNDS [THREADS]]]: images a second of extract() (read, decode, prepare,
+// encode, store) against ONNX Runtime alone on ready tensors, in turn, medians of the rounds. BACKBONE is a name or an
+// ONNX file, IMAGES an image folder. Prints a line of JSON.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <vector>
+
+#include "annulus/base/error.h"
+#include "annulus/base/parallel.h"
+#include "annulus/store/backbone_registry.h"
+#include "annulus/store/extract.h"
+#include "annulus/store/image_file.h"
+#include "annulus/vision/onnx_session.h"
+#include "annulus/vision/preprocess.h"
+
+namespace {
+
+using namespace annulus;
+
+struct Cost {
+  double wall = 0;
+  double processor = 0;  // seconds of all threads: what a busy machine does not change
+};
+
+template <class Work>
+Cost cost_of(const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t processor = std::clock();
+  work();
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+          static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC};
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// Images a second by the wall clock and by processor time.
+Cost rates(const std::vector<Cost>& costs, std::size_t images) {
+  std::vector<double> wall;
+  std::vector<double> processor;
+  for (const Cost& cost : costs) {
+    wall.push_back(static_cast<double>(images) / cost.wall);
+    processor.push_back(static_cast<double>(images) / cost.processor);
+  }
+  return {median(wall), median(processor)};
+}
+
+int run(int count, char** words) {
+  const auto number = [&](int index, int fallback) { return count > index ? std::atoi(words[index]) : fallback; };
+  const ResolvedBackbone resolved = resolve_backbone(words[1]);
+  const Backbone backbone(resolved.file);
+  const PreprocessRecipe recipe = choose_recipe(backbone);
+  ImageList list = list_images(words[2]);
+  const auto images = std::min<std::size_t>(list.paths.size(), static_cast<std::size_t>(number(3, 64)));
+  const int threads = number(5, 0) > 0 ? number(5, 0) : hardware_threads();
+  list.paths.resize(images);
+  list.labels.clear();
+  list.is_train.clear();
+  list.class_names.clear();
+
+  Matrix<float> ready(images, recipe.output_size());
+  for (std::size_t i = 0; i < images; ++i) preprocess(read_image(list.paths[i]), recipe, ready.row(i));
+  const OnnxSession together(resolved.file, threads);
+  constexpr std::size_t kBatch = 16;
+
+  const auto folder = std::filesystem::temp_directory_path() / ("annulus_extract_timing_" + std::to_string(getpid()));
+  std::vector<Cost> whole;
+  std::vector<Cost> one_session;
+  std::vector<Cost> own_threads;
+  for (int round = 0; round < number(4, 5); ++round) {
+    std::filesystem::remove_all(folder);
+    ExtractOptions options;
+    options.threads = threads;
+    options.cache = folder / "cache";
+    std::filesystem::create_directories(folder);
+    whole.push_back(cost_of([&] { extract(list, backbone, recipe, options, folder / "features.safetensors"); }));
+    one_session.push_back(cost_of([&] {
+      for (std::size_t first = 0; first < images; first += kBatch) {
+        const std::size_t rows = std::min(kBatch, images - first);
+        const std::int64_t shape[] = {static_cast<std::int64_t>(rows), 3,
+                                      static_cast<std::int64_t>(recipe.output_height()),
+                                      static_cast<std::int64_t>(recipe.output_width())};
+        together.run({ready.row(first).data(), rows * recipe.output_size()}, shape, 0);
+      }
+    }));
+    own_threads.push_back(cost_of([&] {
+      Matrix<float> rows(images, backbone.dimension());
+      backbone.run(ready.view(), recipe.output_height(), recipe.output_width(), rows.view(), threads);
+    }));
+  }
+  std::filesystem::remove_all(folder);
+  const Cost ours = rates(whole, images);
+  const Cost batch = rates(one_session, images);
+  const Cost single = rates(own_threads, images);
+  const std::string line = fmt::format(
+      R"({{"backbone": "{}", "images": {}, "threads": {}, "extract": {:.2f}, "runtime_batch_16": {:.2f}, "runtime_batch_1": {:.2f}, )"
+      R"("ratio_to_the_faster": {:.3f}, "processor_ratio_to_the_faster": {:.3f}}})",
+      resolved.name, images, threads, ours.wall, batch.wall, single.wall, ours.wall / std::max(batch.wall, single.wall),
+      ours.processor / std::max(batch.processor, single.processor));
+  std::puts(line.c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count < 3) {
+    std::fputs("usage: extract_timing BACKBONE IMAGES [COUNT [ROUNDS [THREADS]]]\n", stderr);
+    return 2;
+  }
+  try {
+    return run(count, words);
+  } catch (const annulus::Error& error) {
+    std::fprintf(stderr, "extract_timing: %s\n", error.what());
+    return 1;
+  }
+}
