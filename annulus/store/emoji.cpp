@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <system_error>
 
 #include "annulus/base/error.h"
@@ -54,7 +53,8 @@ bool safe_name(const std::string& name) {
 
 std::vector<std::string> names_in_all(const std::vector<House>& houses) {
   std::vector<std::string> names;
-  for (const auto& [name, drawing] : houses.front().icons.drawings) {
+  for (const auto& entry : houses.front().icons.drawings) {
+    const std::string& name = entry.first;
     const bool everywhere = std::all_of(houses.begin(), houses.end(),
                                         [&](const House& house) { return house.icons.drawings.contains(name); });
     if (everywhere && safe_name(name)) names.push_back(name);
