@@ -10,7 +10,7 @@
 namespace annulus {
 
 FeatureSetParts npz_features(const FileBytes& bytes);
-FeatureSetParts safetensors_features(const FileBytes& file);
+FeatureSetParts safetensors_features(const FileBytes& bytes);
 FeatureSetParts csv_features(const FileBytes& file);
 FeatureSetParts libsvm_features(const FileBytes& file);
 // Features only; see read_labels. (npy_features is in npy.h.)

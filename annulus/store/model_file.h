@@ -15,6 +15,6 @@ void write_model(const Model& model, const std::filesystem::path& path);
 // Every number and name is checked: shapes agree, all finite, directions not zero, class names unique and as many as
 // there are rows. Throws Error{kFormat} otherwise. Layout: docs/file-formats.md.
 Model read_model(const std::filesystem::path& path);
-Model read_model(const FileBytes& file);
+Model read_model(const FileBytes& bytes);
 
 }  // namespace annulus
