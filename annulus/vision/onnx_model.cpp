@@ -108,10 +108,11 @@ std::string OnnxModel::fresh_name(const std::string& operator_name) {
 
 void OnnxModel::add_node(const std::string& domain, const std::string& operator_name,
                          const std::vector<std::string>& inputs, const std::vector<OnnxAttribute>& attributes,
-                         const std::string& output) {
+                         const std::vector<std::string>& outputs) {
   std::string bytes;
   for (const std::string& name : inputs) bytes += bytes_field(1, name);
-  bytes += bytes_field(2, output) + bytes_field(3, output) + bytes_field(4, operator_name);
+  for (const std::string& name : outputs) bytes += bytes_field(2, name);
+  bytes += bytes_field(3, outputs.front()) + bytes_field(4, operator_name);
   for (const OnnxAttribute& attribute : attributes) bytes += bytes_field(5, encode_attribute(attribute));
   if (!domain.empty()) bytes += bytes_field(7, domain);
   nodes_ += bytes_field(1, bytes);
@@ -120,14 +121,21 @@ void OnnxModel::add_node(const std::string& domain, const std::string& operator_
 std::string OnnxModel::node(const std::string& operator_name, const std::vector<std::string>& inputs,
                             const std::vector<OnnxAttribute>& attributes, const std::string& name) {
   const std::string output = name.empty() ? fresh_name(operator_name) : name;
-  add_node("", operator_name, inputs, attributes, output);
+  add_node("", operator_name, inputs, attributes, {output});
   return output;
+}
+
+std::vector<std::string> OnnxModel::split(const std::string& x, std::size_t parts, std::int64_t axis) {
+  std::vector<std::string> outputs;
+  for (std::size_t i = 0; i < parts; ++i) outputs.push_back(fresh_name("Split"));
+  add_node("", "Split", {x}, {{"axis", axis}}, outputs);
+  return outputs;
 }
 
 std::string OnnxModel::runtime_node(const std::string& operator_name, const std::vector<std::string>& inputs,
                                     const std::vector<OnnxAttribute>& attributes) {
   const std::string output = fresh_name(operator_name);
-  add_node(kRuntimeDomain, operator_name, inputs, attributes, output);
+  add_node(kRuntimeDomain, operator_name, inputs, attributes, {output});
   uses_runtime_domain_ = true;
   return output;
 }

@@ -39,7 +39,9 @@ class OnnxModel {
   // Adds an operator and returns the name of its only output: `name`, or a fresh one when that is empty.
   std::string node(const std::string& operator_name, const std::vector<std::string>& inputs,
                    const std::vector<OnnxAttribute>& attributes = {}, const std::string& name = {});
-  // The same for operators of ONNX Runtime's own domain (com.microsoft).
+  // Cuts x along an axis into equal parts and returns their names.
+  std::vector<std::string> split(const std::string& x, std::size_t parts, std::int64_t axis);
+  // The same as node() for operators of ONNX Runtime's own domain (com.microsoft).
   std::string runtime_node(const std::string& operator_name, const std::vector<std::string>& inputs,
                            const std::vector<OnnxAttribute>& attributes = {});
 
@@ -55,7 +57,7 @@ class OnnxModel {
     Fill fill;
   };
   void add_node(const std::string& domain, const std::string& operator_name, const std::vector<std::string>& inputs,
-                const std::vector<OnnxAttribute>& attributes, const std::string& output);
+                const std::vector<OnnxAttribute>& attributes, const std::vector<std::string>& outputs);
   std::string fresh_name(const std::string& operator_name);
 
   std::string nodes_;    // GraphProto fields, already encoded

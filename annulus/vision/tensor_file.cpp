@@ -1,6 +1,7 @@
 // Reads strided tensors of any element type into plain vectors.
 #include "annulus/vision/tensor_file.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -83,10 +84,12 @@ std::string dimensions_text(std::span<const std::int64_t> shape) {
 
 std::size_t element_count(std::span<const std::int64_t> shape, std::string_view what) {
   std::size_t count = 1;
+  std::int64_t without_zeros = 1;  // strides are products of the other lengths, which must fit even beside a zero
   for (const std::int64_t length : shape) {
-    if (length < 0 || __builtin_mul_overflow(count, static_cast<std::size_t>(length), &count)) {
+    if (length < 0 || __builtin_mul_overflow(without_zeros, std::max<std::int64_t>(length, 1), &without_zeros)) {
       fail(ErrorKind::kFormat, "{}: the shape {} is negative or too large", what, dimensions_text(shape));
     }
+    count *= static_cast<std::size_t>(length);
   }
   return count;
 }

@@ -59,8 +59,7 @@ std::string TfjsBuilder::vector(const std::string& name, std::int64_t length) {
     fail(ErrorKind::kFormat, "{}: expected weight {} of shape [{}], found {}", weights_.source(), name, length,
          dimensions_text(found));
   }
-  return known ? name
-               : model().weight(name, found, [this_file = &weights_, name] { return this_file->read_floats(name); });
+  return known ? name : model().weight(name, found, [file = &weights_, name] { return file->read_floats(name); });
 }
 
 TfjsValue TfjsBuilder::convolution(const TfjsValue& x, const std::string& kernel, const std::string& bias,
@@ -90,13 +89,14 @@ TfjsValue TfjsBuilder::convolution(const TfjsValue& x, const std::string& kernel
 
 TfjsValue TfjsBuilder::dense(const TfjsValue& x, const std::string& kernel, const std::string& bias) {
   const TfjsValue rows = as_rows(x);
+  const bool known = used_.contains(kernel);
   const Shape& found = shape(kernel, 2);
   if (found[0] != rows.map.channels) {
     fail(ErrorKind::kFormat, "{}: kernel {} of shape {} does not fit {} channels", weights_.source(), kernel,
          dimensions_text(found), rows.map.channels);
   }
-  std::vector<std::string> inputs = {
-      rows.map.name, model().weight(kernel, found, [file = &weights_, kernel] { return file->read_floats(kernel); })};
+  if (!known) model().weight(kernel, found, [file = &weights_, kernel] { return file->read_floats(kernel); });
+  std::vector<std::string> inputs = {rows.map.name, kernel};
   if (!bias.empty()) inputs.push_back(vector(bias, found[1]));
   return {{model().node("Gemm", inputs), found[1], 1, 1}, true, {}};
 }

@@ -7,6 +7,7 @@
 
 #include "annulus/base/error.h"
 #include "annulus/vision/tfjs_builder.h"
+#include "annulus/vision/tfjs_weights.h"
 
 namespace annulus {
 namespace {
@@ -34,7 +35,7 @@ std::string decode_base64(std::string_view text) {
 
 // 64-bit integers are text in the JSON form of protocol buffers.
 std::int64_t integer_of(const Json& value) {
-  return value.is_string() ? std::stoll(value.get<std::string>()) : value.get<std::int64_t>();
+  return value.is_string() ? std::stoll(value.get<std::string>()) : whole_number(value);
 }
 
 class GraphBuilder {
@@ -259,9 +260,10 @@ class GraphBuilder {
     if (count != 1) shape = x.rows ? OnnxModel::Shape{x.map.channels} : OnnxModel::Shape{x.map.channels, 1, 1};
     builder_.mark_used(name);
     if (shaped_.insert(name).second) {
-      builder_.model().weight(name, shape, [file = &builder_.weights(), name] { return file->read_floats(name); });
+      builder_.model().weight(name + "/operand", shape,
+                              [file = &builder_.weights(), name] { return file->read_floats(name); });
     }
-    return name;
+    return name + "/operand";
   }
 
   TfjsValue bias_add(const TfjsValue& x, const std::string& bias) {

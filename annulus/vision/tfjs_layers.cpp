@@ -1,17 +1,21 @@
 // Keras layers of a TensorFlow.js layers-model.
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "annulus/base/error.h"
 #include "annulus/vision/tfjs_builder.h"
+#include "annulus/vision/tfjs_weights.h"
 
 namespace annulus {
 namespace {
 
 using Json = nlohmann::json;
 
-Extent pair_of(const Json& pair) { return {pair.at(0).get<std::int64_t>(), pair.at(1).get<std::int64_t>()}; }
+constexpr std::int64_t kLargestImage = 4096;
+
+Extent pair_of(const Json& pair) { return {whole_number(pair.at(0)), whole_number(pair.at(1))}; }
 
 class LayersBuilder {
  public:
@@ -55,7 +59,11 @@ class LayersBuilder {
     if (!graph_input_.empty()) refuse("expected one input layer, found \"{}\" and \"{}\"", graph_input_, name);
     const Json& shape = config.at("batch_input_shape");
     if (shape.size() != 4 || shape.at(3) != 3) refuse("expected images of 3 channels, channels last");
-    if (graph_.image_size == 0) graph_.image_size = shape.at(1).is_null() ? 224 : shape.at(1).get<int>();
+    if (graph_.image_size == 0) {
+      const std::int64_t own = shape.at(1).is_null() ? 224 : whole_number(shape.at(1));
+      if (own < 1 || own > kLargestImage) refuse("an image of {} pixels a side makes no sense", own);
+      graph_.image_size = static_cast<int>(own);
+    }
     graph_input_ = name;
     const std::int64_t size = graph_.image_size;
     builder_.model().input("pixel_values", {-1, 3, size, size});
@@ -145,7 +153,7 @@ class LayersBuilder {
 
   TfjsValue convolution(const std::string& kind, const std::string& name, const Json& config, const TfjsValue& x) {
     const bool depthwise = kind == "DepthwiseConv2D";
-    if (config.value("groups", 1) != 1) refuse("layer \"{}\" is a grouped convolution", name);
+    if (config.value("groups", Json(1)) != 1) refuse("layer \"{}\" is a grouped convolution", name);
     const std::string bias = config.value("use_bias", true) ? weight(name, "bias") : "";
     const TfjsValue y = builder_.convolution(x, weight(name, depthwise ? "depthwise_kernel" : "kernel"), bias,
                                              checked(window_of(config, "kernel_size")), is_same(config), depthwise);

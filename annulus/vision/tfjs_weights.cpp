@@ -79,6 +79,13 @@ Quantisation read_quantisation(const Json& weight, const std::string& name, cons
 
 }  // namespace
 
+std::int64_t whole_number(const Json& value) {
+  if (!value.is_number_integer()) {
+    fail(ErrorKind::kFormat, "expected a whole number in model.json, found a {}", value.type_name());
+  }
+  return value.get<std::int64_t>();
+}
+
 std::vector<std::string> tfjs_shard_names(const Json& manifest, const std::string& source) {
   std::vector<std::string> names;
   for (const Json& group : manifest) {
@@ -107,7 +114,7 @@ TensorFile tfjs_weights(const Json& manifest, std::span<const Bytes> shards, std
     for (const Json& weight : group.at("weights")) {
       const auto name = weight.at("name").get<std::string>();
       StoredTensor tensor;
-      tensor.shape = weight.at("shape").get<std::vector<std::int64_t>>();
+      for (const Json& length : weight.at("shape")) tensor.shape.push_back(whole_number(length));
       const std::size_t elements = element_count(tensor.shape, source + ", weight " + name);
       const auto type = number_type(weight.at("dtype").get<std::string>());
       if (!type) {

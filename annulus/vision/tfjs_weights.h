@@ -12,6 +12,9 @@
 
 namespace annulus {
 
+// The whole number that a field holds; throws Error{kFormat} for anything else, fractions among them.
+std::int64_t whole_number(const nlohmann::json& value);
+
 // The shard files that weightsManifest lists, in order.
 std::vector<std::string> tfjs_shard_names(const nlohmann::json& manifest, const std::string& source);
 

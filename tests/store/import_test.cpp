@@ -2,6 +2,7 @@
 // tests/data/import, or those in the folder that ANNULUS_IMPORT_FIXTURES names (scripts/check-import-parity).
 #include "annulus/store/import.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -130,7 +131,7 @@ TEST_F(ImportParity, EveryLayoutGivesTheFeaturesOfPyTorch) {
         import_checkpoint(fixtures() / test.at("file").get<std::string>(), options_of(test), target());
     EXPECT_NE(report.layout.find(test.at("layout").get<std::string>()), std::string::npos) << report.layout;
     const double error = error_of_output(target(), test, "features");
-    RecordProperty(test.at("name").get<std::string>(), std::to_string(error));
+    RecordProperty(test.at("name").get<std::string>(), fmt::format("{:.1e}", error));
     EXPECT_LE(error, kTolerance);
     if (test.contains("logits")) {
       EXPECT_LE(error_of_output(target(), test, "logits"), kTolerance);
