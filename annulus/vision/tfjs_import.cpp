@@ -14,8 +14,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kLargestImage = 4096;
-
 // Turns what the JSON library and number parsing throw for missing or mistyped fields into one Error.
 template <class Body>
 auto reading(const std::string& source, const Body& body) {
