@@ -18,6 +18,8 @@ using Action = std::function<void()>;
 void add_fit(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_evaluate(CLI::App& app, Action& action);
+void add_extract(CLI::App& app, Action& action);
+void add_backbones(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);

@@ -22,6 +22,7 @@ struct VerbWords {
   std::string name;
   std::string description;
   std::vector<OptionWords> options;
+  std::vector<std::string> values;  // of its argument, when they are a fixed list; otherwise that is a file
 };
 
 // The list in a type such as "TEXT:{a,b,c}".
@@ -61,11 +62,9 @@ std::vector<OptionWords> options_of(const CLI::App& app) {
 std::vector<VerbWords> verbs_of(const CLI::App& app) {
   std::vector<VerbWords> verbs;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-    VerbWords words{verb->get_name(), verb->get_description(), options_of(*verb)};
-    // The shells of `completion` are choices of a positional; offer them like options.
+    VerbWords words{verb->get_name(), verb->get_description(), options_of(*verb), {}};
     for (const CLI::Option* option : verb->get_options()) {
-      const auto choices = choices_in(option->get_type_name());
-      if (option->get_positional() && !choices.empty()) words.options.push_back({choices, {}, {}, false});
+      if (option->get_positional()) words.values = choices_in(option->get_type_name());
     }
     verbs.push_back(std::move(words));
   }
@@ -96,7 +95,8 @@ std::string bash_script(const std::vector<VerbWords>& verbs, const std::vector<O
   std::string patterns;
   for (const VerbWords& verb : verbs) {
     patterns += (patterns.empty() ? "" : "|") + verb.name;
-    word_cases += fmt::format("    {}) words=\"{}\" ;;\n", verb.name, all_names(verb.options));
+    word_cases += fmt::format("    {}) words=\"{} {}\"{} ;;\n", verb.name, joined(verb.values), all_names(verb.options),
+                              verb.values.empty() ? "" : "; chosen=1");
     for (const OptionWords& option : verb.options) {
       if (!option.takes_value) continue;
       for (const std::string& name : option.names) {
@@ -122,7 +122,7 @@ _annulus() {{
 {}  esac
   # A word that is no option is a file, which bash completes by itself when there is no reply.
   COMPREPLY=($(compgen -W "$words" -- "$current"))
-  [[ -z "$verb" || -n "$chosen" || "$current" == -* || "$verb" == completion ]] || COMPREPLY=()
+  [[ -z "$verb" || -n "$chosen" || "$current" == -* ]] || COMPREPLY=()
 }}
 complete -o default -F _annulus annulus
 )",
@@ -140,7 +140,8 @@ std::string zsh_script(const std::vector<VerbWords>& verbs, const std::vector<Op
   std::string value_cases;
   std::string word_cases;
   for (const VerbWords& verb : verbs) {
-    word_cases += fmt::format("    {}) words_here=({}) ;;\n", verb.name, all_names(verb.options));
+    word_cases +=
+        fmt::format("    {}) values=({}); options=({}) ;;\n", verb.name, joined(verb.values), all_names(verb.options));
     for (const OptionWords& option : verb.options) {
       for (const std::string& name : option.names) {
         if (!option.takes_value) continue;
@@ -154,7 +155,7 @@ std::string zsh_script(const std::vector<VerbWords>& verbs, const std::vector<Op
 # zsh completion for annulus: source <(annulus completion zsh)
 _annulus() {{
   local verb="${{words[2]}}" previous="${{words[CURRENT-1]}}" current="${{words[CURRENT]}}"
-  local -a words_here
+  local -a values options
   if (( CURRENT == 2 )); then
     compadd -- {} {}
     return
@@ -163,8 +164,10 @@ _annulus() {{
 {}  esac
   case "$verb" in
 {}  esac
-  if [[ "$current" == -* || "$verb" == completion ]]; then
-    compadd -- $words_here
+  if [[ "$current" == -* ]]; then
+    compadd -- $options
+  elif (( $#values )); then
+    compadd -- $values
   else
     _files
   fi
@@ -179,13 +182,7 @@ std::string fish_script(const std::vector<VerbWords>& verbs, const std::vector<O
   const auto add_option = [&text](const std::string& condition, const OptionWords& option) {
     text += fmt::format("complete -c annulus -n {}", shell_quoted(condition));
     for (const std::string& name : option.names) {
-      if (name.starts_with("--")) {
-        text += " -l " + name.substr(2);
-      } else if (name.starts_with("-")) {
-        text += " -s " + name.substr(1);
-      } else {
-        text += fmt::format(" -a {}", shell_quoted(name));
-      }
+      text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
     if (option.takes_value) text += " -r";
     if (!option.choices.empty()) text += fmt::format(" -f -a {}", shell_quoted(joined(option.choices)));
@@ -195,7 +192,12 @@ std::string fish_script(const std::vector<VerbWords>& verbs, const std::vector<O
   for (const VerbWords& verb : verbs) {
     text += fmt::format("complete -c annulus -n __fish_use_subcommand -f -a {} -d {}\n", verb.name,
                         shell_quoted(verb.description));
-    for (const OptionWords& option : verb.options) add_option("__fish_seen_subcommand_from " + verb.name, option);
+    const std::string condition = "__fish_seen_subcommand_from " + verb.name;
+    for (const OptionWords& option : verb.options) add_option(condition, option);
+    if (!verb.values.empty()) {
+      text += fmt::format("complete -c annulus -n {} -f -a {}\n", shell_quoted(condition),
+                          shell_quoted(joined(verb.values)));
+    }
   }
   return text;
 }

@@ -9,6 +9,7 @@
 #include "annulus/eval/method.h"
 #include "annulus/eval/report.h"
 #include "cli/command.h"
+#include "cli/encoder.h"
 #include "cli/load_data.h"
 #include "cli/progress_bar.h"
 #include "cli/recipe_options.h"
@@ -40,12 +41,12 @@ void check_sources(const EvaluateOptions& options) {
 ManyWayReport evaluate_files(const EvaluateOptions& options, const ManyWayOptions& protocol, ReportContext& context) {
   ProgressBar bar(options.run.quiet);
   if (!options.features.path.empty()) {
-    const FeatureSet set = load_data(options.features, bar.callback());
+    const FeatureSet set = load_data(options.features, options.run.threads, bar);
     context.train_source = context.test_source = options.features.path;
     return evaluate_many_way(set, protocol, bar.callback());
   }
-  const FeatureSet train = load_data({options.train, {}}, bar.callback());
-  const FeatureSet test = load_data({options.test, {}}, bar.callback());
+  const FeatureSet train = load_data({options.train, {}, options.features.encoder}, options.run.threads, bar);
+  const FeatureSet test = load_data({options.test, {}, options.features.encoder}, options.run.threads, bar);
   context.train_source = options.train;
   context.test_source = options.test;
   return evaluate_many_way(train, test, protocol, bar.callback());
@@ -88,11 +89,13 @@ void add_evaluate(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("evaluate", "Measure accuracy: all classes at once, k rows of each");
   command
       .add_option("FEATURES", options->features.path,
-                  "Feature file; is_train says which rows may be drawn, the others are tested on; without it every row "
+                  "Feature file or folder of images; is_train (train/ and test/ of a folder) says which rows may be "
+                  "drawn, the others are tested on; without it every row "
                   "that was not drawn is")
       ->type_name("");
-  command.add_option("--train", options->train, "Feature file to draw training rows from")->type_name("FILE");
-  command.add_option("--test", options->test, "Feature file of the test rows")->type_name("FILE");
+  command.add_option("--train", options->train, "Feature file or folder of images to draw training rows from")
+      ->type_name("FILE");
+  command.add_option("--test", options->test, "Feature file or folder of images of the test rows")->type_name("FILE");
   command.add_option("--shots", options->shots, "Rows a class, or all")
       ->delimiter(',')
       ->type_name("K,...")
@@ -111,6 +114,7 @@ void add_evaluate(CLI::App& app, Action& action) {
   add_quiet(command, options->run);
   add_json(command, options->json, "Write every run as JSON (without FILE: to standard output, instead of the table)");
   command.add_option("--csv", options->csv, "Write one line a run as CSV; -: standard output")->type_name("FILE");
+  add_encoder_options(command, options->features.encoder, kDefaultBackbone);
   add_recipe_options(command, options->recipe);
   add_example(command,
               "  annulus evaluate features.safetensors --shots 1,5 --subsets 3 --json report.json\n"

@@ -11,6 +11,7 @@
 #include "annulus/store/model_file.h"
 #include "annulus/task/few_shot_task.h"
 #include "cli/command.h"
+#include "cli/encoder.h"
 #include "cli/interrupt.h"
 #include "cli/load_data.h"
 #include "cli/progress_bar.h"
@@ -104,7 +105,7 @@ void run_fit(const FitOptions& options) {
   Model model;
   {
     ProgressBar bar(options.run.quiet);
-    const FeatureSet set = load_data(options.data, bar.callback());
+    const FeatureSet set = load_data(options.data, options.run.threads, bar);
     rows = gather(set, draw_split(set, {shots, options.run.seed}).support);
     fit = options.method == "baseline" ? fit_baseline(rows, recipe, bar.callback())
                                        : fit_ibm2(rows, recipe, bar.callback());
@@ -124,8 +125,10 @@ void run_fit(const FitOptions& options) {
 
 void add_fit(CLI::App& app, Action& action) {
   const auto options = std::make_shared<FitOptions>();
-  CLI::App& command = *app.add_subcommand("fit", "Learn a model from labelled features");
-  command.add_option("DATA", options->data.path, "Feature file; rows marked as test rows are left out")
+  CLI::App& command = *app.add_subcommand("fit", "Learn a model from labelled images or features");
+  command
+      .add_option("DATA", options->data.path,
+                  "Folder of images, a folder a class, or a feature file; test rows are left out")
       ->required()
       ->type_name("");
   command.add_option("-o,--output", options->output, "Model file to write (.safetensors)")
@@ -143,8 +146,11 @@ void add_fit(CLI::App& app, Action& action) {
   add_threads(command, options->run);
   add_quiet(command, options->run);
   add_json(command, options->json, "Write the result and every probe as JSON (without FILE: to standard output)");
+  add_encoder_options(command, options->data.encoder, kDefaultBackbone);
   add_recipe_options(command, options->recipe);
-  add_example(command, "  annulus fit features.safetensors --shots 5 --seed 1 -o model.safetensors");
+  add_example(command,
+              "  annulus fit photos/ --backbone mobilenet-0.25 -o model.safetensors\n"
+              "  annulus fit features.safetensors --shots 5 --seed 1 -o model.safetensors");
   command.callback([options, &action] { action = [options] { run_fit(*options); }; });
 }
 

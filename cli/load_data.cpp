@@ -1,7 +1,8 @@
-// Reads feature files.
+// Reads feature files and encodes images.
 #include "cli/load_data.h"
 
 #include "annulus/store/feature_file.h"
+#include "annulus/store/image_folder.h"
 
 namespace annulus::cli {
 
@@ -11,9 +12,24 @@ void add_labels(CLI::App& command, DataOptions& options) {
       ->type_name("FILE");
 }
 
-FeatureSet load_data(const DataOptions& options, const ProgressCallback& progress) {
-  report(progress, {"read " + options.path, 0, 0, {}});
-  return read_features(options.path, {options.labels});
+FeatureSet encode_images(const ImageList& list, const std::string& source, const Encoder& encoder,
+                         const EncoderOptions& options, int threads, ProgressBar& bar) {
+  for (const std::string& warning : list.warnings) bar.note(warning);
+  ExtractReport report;
+  FeatureSet set = extract_set(list, source, encoder.backbone, encoder.recipe,
+                               extract_options(options, encoder, threads), report, bar.callback());
+  note_broken_images(report, bar);
+  return set;
+}
+
+FeatureSet load_data(const DataOptions& options, int threads, ProgressBar& bar) {
+  annulus::report(bar.callback(), {"read " + options.path, 0, 0, {}});
+  if (!holds_images(options.path)) return read_features(options.path, {options.labels});
+  ImageListOptions list_options;
+  list_options.for_training = true;
+  const ImageList list = list_images(options.path, list_options);
+  return encode_images(list, options.path, open_encoder(options.encoder, bar.callback()), options.encoder, threads,
+                       bar);
 }
 
 }  // namespace annulus::cli

@@ -4,19 +4,26 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "annulus/base/progress.h"
 #include "annulus/task/feature_set.h"
+#include "cli/encoder.h"
+#include "cli/progress_bar.h"
 
 namespace annulus::cli {
 
 struct DataOptions {
-  std::string path;
+  std::string path;    // a feature file in any format the store knows, an image, or a folder of images
   std::string labels;  // labels kept in a file of their own; empty: they are in the data, or there are none
+  EncoderOptions encoder;
 };
 
 void add_labels(CLI::App& command, DataOptions& options);
 
-// Reads a feature file in any format the store knows.
-FeatureSet load_data(const DataOptions& options, const ProgressCallback& progress);
+// Reads features, or computes those of images (kept in the cache), which then have to be labelled. Notes on images that
+// were left out go to the bar.
+FeatureSet load_data(const DataOptions& options, int threads, ProgressBar& bar);
+
+// The features of a list of images.
+FeatureSet encode_images(const ImageList& list, const std::string& source, const Encoder& encoder,
+                         const EncoderOptions& options, int threads, ProgressBar& bar);
 
 }  // namespace annulus::cli

@@ -1,4 +1,4 @@
-// annulus predict: names the classes of feature rows.
+// annulus predict: names the classes of images or feature rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,9 @@
 #include "annulus/store/atomic_file.h"
 #include "annulus/store/model_file.h"
 #include "cli/command.h"
+#include "cli/encoder.h"
 #include "cli/interrupt.h"
-#include "cli/load_data.h"
+#include "cli/predict_input.h"
 #include "cli/prediction_format.h"
 #include "cli/progress_bar.h"
 
@@ -26,7 +27,7 @@ constexpr std::size_t kRowsPerBlock = 1024;
 
 struct PredictOptions {
   std::string model;
-  DataOptions data;
+  PredictInput input;
   std::string output = "-";
   std::string format = "text";
   std::size_t top = 5;
@@ -55,11 +56,11 @@ class Score {
     if (truth == predicted) ++right_;
   }
 
-  void print() const {
-    if (counted_ == 0) return;
-    fmt::print(stderr, "accuracy {:.2f} % of {} labelled rows{}\n",
-               100.0 * static_cast<double>(right_) / static_cast<double>(counted_), counted_,
-               set_.is_train().empty() ? "" : " that are not training rows");
+  bool known() const { return counted_ != 0; }
+  std::string text() const {
+    return fmt::format("accuracy {:.2f} % of {} labelled rows{}",
+                       100.0 * static_cast<double>(right_) / static_cast<double>(counted_), counted_,
+                       set_.is_train().empty() ? "" : " that are not training rows");
   }
 
  private:
@@ -68,12 +69,6 @@ class Score {
   std::size_t counted_ = 0;
   std::size_t right_ = 0;
 };
-
-void check_dimension(const Model& model, const FeatureSet& set, const PredictOptions& options) {
-  if (model.head.dimension() == set.dimension()) return;
-  fail(ErrorKind::kInput, "{}: expected features of {} numbers as {} was trained on, found {}", options.data.path,
-       model.head.dimension(), options.model, set.dimension());
-}
 
 // Where lines go: standard output, or a file that appears once all lines are in it.
 class LineOutput {
@@ -100,8 +95,7 @@ void run_predict(const PredictOptions& options) {
   ProgressBar bar(options.run.quiet);
   const ProgressCallback progress = bar.callback();
   const Model model = read_model(options.model);
-  const FeatureSet set = load_data(options.data, progress);
-  check_dimension(model, set, options);
+  const FeatureSet set = load_prediction_input(options.input, model, options.model, options.run.threads, bar);
 
   const std::size_t top = std::min(options.top, model.class_names.size());
   const PredictionWriter writer(prediction_format_from(options.format), model.class_names, !set.paths().empty(), top);
@@ -123,20 +117,25 @@ void run_predict(const PredictOptions& options) {
       lines += writer.line(
           {first + i, set.paths().empty() ? std::string_view() : std::string_view(set.paths()[first + i]), ranked});
     }
+    bar.clear();
     output.write(lines);
   }
   stop_if_interrupted();
   output.finish();
-  if (!options.run.quiet) score.print();
+  if (score.known()) bar.note(score.text());
 }
 
 }  // namespace
 
 void add_predict(CLI::App& app, Action& action) {
   const auto options = std::make_shared<PredictOptions>();
-  CLI::App& command = *app.add_subcommand("predict", "Name the classes of feature rows");
+  CLI::App& command = *app.add_subcommand("predict", "Name the classes of images or feature rows");
   command.add_option("MODEL", options->model, "Model file written by fit")->required()->type_name("");
-  command.add_option("FEATURES", options->data.path, "Feature file")->required()->type_name("");
+  command
+      .add_option("INPUT", options->input.paths,
+                  "Images and folders of images, or one feature file; -: standard input, one image or a list of paths")
+      ->required()
+      ->type_name("");
   command.add_option("--top", options->top, "Classes to list for each row")
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""))
@@ -148,10 +147,14 @@ void add_predict(CLI::App& app, Action& action) {
   command.add_option("-o,--output", options->output, "File to write; -: standard output")
       ->type_name("FILE")
       ->capture_default_str();
-  add_labels(command, options->data);
+  command.add_option("--labels", options->input.labels, "Labels of a feature file that has none, for the accuracy")
+      ->type_name("FILE");
   add_threads(command, options->run);
   add_quiet(command, options->run);
-  add_example(command, "  annulus predict model.safetensors features.safetensors --top 3 --format jsonl -o out.jsonl");
+  add_encoder_options(command, options->input.encoder, "what the model was trained with");
+  add_example(command,
+              "  annulus predict model.safetensors photo.jpg more-photos/ --top 3\n"
+              "  annulus predict model.safetensors features.safetensors --top 3 --format jsonl -o out.jsonl");
   command.callback([options, &action] { action = [options] { run_predict(*options); }; });
 }
 

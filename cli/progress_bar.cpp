@@ -39,8 +39,11 @@ std::string clock_text(double seconds) {
 ProgressBar::ProgressBar(bool quiet)
     : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), last_shown_(Clock::now()), stage_start_(last_shown_) {}
 
-ProgressBar::~ProgressBar() {
+ProgressBar::~ProgressBar() { clear(); }
+
+void ProgressBar::clear() {
   if (drawn_) std::fputs("\r\033[K", stderr);
+  drawn_ = false;
 }
 
 ProgressCallback ProgressBar::callback() {
@@ -48,6 +51,12 @@ ProgressCallback ProgressBar::callback() {
     if (!quiet_) show(progress);
     return !interrupted();
   };
+}
+
+void ProgressBar::note(const std::string& line) {
+  if (quiet_) return;
+  clear();
+  fmt::print(stderr, "{}\n", line);
 }
 
 std::string ProgressBar::estimate(const Progress& progress, Clock::time_point now) {

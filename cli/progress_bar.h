@@ -22,6 +22,10 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   ProgressCallback callback();
+  // Wipes the bar until the next progress: before anything else is written to the terminal.
+  void clear();
+  // Prints a line for the user in place of the bar; nothing when quiet.
+  void note(const std::string& line);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -162,9 +162,9 @@ class Extraction {
 
 // Collects the rows in the order of the list and attaches what the list knows about them.
 FeatureSetParts collect(const ImageList& list, const std::vector<std::uint64_t>& positions, const FeatureCache& cache,
-                        std::size_t dimension, FeatureType type, const std::filesystem::path& output) {
+                        std::size_t dimension, FeatureType type, const std::filesystem::path& spill_folder) {
   FeatureSetParts parts;
-  RowSpill spill(output.parent_path());
+  RowSpill spill(spill_folder);
   std::vector<float> row(dimension);
   std::vector<std::uint16_t> narrowed(dimension);
   for (std::size_t i = 0; i < positions.size(); ++i) {
@@ -192,32 +192,54 @@ FeatureSetParts collect(const ImageList& list, const std::vector<std::uint64_t>&
   }
   parts.owner = mapped;
   parts.class_names = list.class_names;
-  parts.source = output.string();
   return parts;
 }
 
-}  // namespace
+std::filesystem::path cache_of(const ExtractOptions& options) {
+  return options.cache.empty() ? cache_folder() / "features" : options.cache;
+}
 
-ExtractReport extract(const ImageList& list, const Backbone& backbone, const PreprocessRecipe& wanted,
-                      const ExtractOptions& options, const std::filesystem::path& output,
-                      const ProgressCallback& progress) {
+// Fills in the report and gives back the rows, which lie in a nameless file of spill_folder.
+FeatureSetParts extract_parts(const ImageList& list, const Backbone& backbone, const PreprocessRecipe& wanted,
+                              const ExtractOptions& options, const std::filesystem::path& spill_folder,
+                              ExtractReport& result, const ProgressCallback& progress) {
   const PreprocessRecipe recipe = planar(wanted);
   check_recipe(recipe);
   const auto provenance = feature_provenance(backbone, recipe, options.backbone_name);
   const std::string maker =
       fmt::format("{}\n{}\n{}", backbone.identity(), provenance.at("preprocessing"), provenance.at("engine"));
-  FeatureCache cache(options.cache.empty() ? cache_folder() / "features" : options.cache, maker, backbone.dimension());
+  FeatureCache cache(cache_of(options), maker, backbone.dimension());
   Extraction extraction(list, backbone, recipe, options, cache);
   extraction.run(progress);
-  ExtractReport result = extraction.result();
+  result = extraction.result();
   result.written = list.paths.size() - result.broken;
   if (result.written == 0) {
     fail(ErrorKind::kInput, "none of {} images could be used; the first: {}", list.paths.size(),
          result.reasons.empty() ? "there are none" : result.reasons.front());
   }
-  report(progress, {"write features", 0, 0, output.string()});
-  FeatureSetParts parts = collect(list, extraction.positions(), cache, backbone.dimension(), options.type, output);
+  FeatureSetParts parts =
+      collect(list, extraction.positions(), cache, backbone.dimension(), options.type, spill_folder);
   parts.provenance = provenance;
+  return parts;
+}
+
+}  // namespace
+
+FeatureSet extract_set(const ImageList& list, const std::string& source, const Backbone& backbone,
+                       const PreprocessRecipe& recipe, const ExtractOptions& options, ExtractReport& result,
+                       const ProgressCallback& progress) {
+  FeatureSetParts parts = extract_parts(list, backbone, recipe, options, cache_of(options), result, progress);
+  parts.source = source;
+  return FeatureSet(std::move(parts));
+}
+
+ExtractReport extract(const ImageList& list, const Backbone& backbone, const PreprocessRecipe& recipe,
+                      const ExtractOptions& options, const std::filesystem::path& output,
+                      const ProgressCallback& progress) {
+  ExtractReport result;
+  FeatureSetParts parts = extract_parts(list, backbone, recipe, options, output.parent_path(), result, progress);
+  parts.source = output.string();
+  report(progress, {"write features", 0, 0, output.string()});
   WriteOptions write_options;
   write_options.type = options.type;
   write_features(FeatureSet(std::move(parts)), output, write_options);

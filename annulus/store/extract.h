@@ -12,6 +12,7 @@
 #include "annulus/base/progress.h"
 #include "annulus/store/block_source.h"
 #include "annulus/store/image_folder.h"
+#include "annulus/task/feature_set.h"
 #include "annulus/vision/backbone.h"
 #include "annulus/vision/preprocess_recipe.h"
 
@@ -43,6 +44,12 @@ struct ExtractReport {
 ExtractReport extract(const ImageList& list, const Backbone& backbone, const PreprocessRecipe& recipe,
                       const ExtractOptions& options, const std::filesystem::path& output,
                       const ProgressCallback& progress = {});
+
+// The same without a feature file, for work that goes on at once: rows of options.type in a nameless file of the cache.
+// `source` names the set in messages.
+FeatureSet extract_set(const ImageList& list, const std::string& source, const Backbone& backbone,
+                       const PreprocessRecipe& recipe, const ExtractOptions& options, ExtractReport& result,
+                       const ProgressCallback& progress = {});
 
 // Features of a few images in memory, for prediction; the cache is not touched.
 struct ImageFeatures {

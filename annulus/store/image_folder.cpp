@@ -226,6 +226,11 @@ bool all_have(const ImageRows& rows, const fs::path& root, const char* what, con
 
 }  // namespace
 
+bool holds_images(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error) || has_image_extension(path);
+}
+
 bool has_image_extension(const fs::path& path) {
   const std::string extension = lower_extension(path);
   return std::find(kImageExtensions.begin(), kImageExtensions.end(), extension) != kImageExtensions.end();

@@ -38,6 +38,9 @@ struct ImageList {
 // folder once. Throws Error{kIo} when root is missing and Error{kInput} when it holds no images.
 ImageList list_images(const std::filesystem::path& root, const ImageListOptions& options = {});
 
+// Whether a path stands for images: a folder, or a file named like an image.
+bool holds_images(const std::filesystem::path& path);
+
 // Whether the name ends as JPEG, PNG or WebP files' do, in any case.
 bool has_image_extension(const std::filesystem::path& path);
 

@@ -1,0 +1,96 @@
+// annulus extract: turns images into a feature file.
+#include "annulus/store/extract.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "annulus/store/image_folder.h"
+#include "cli/command.h"
+#include "cli/encoder.h"
+#include "cli/progress_bar.h"
+
+namespace annulus::cli {
+namespace {
+
+struct ExtractCommand {
+  std::string images;
+  std::string output;
+  std::string list;
+  std::string type = "f16";
+  std::string json;
+  EncoderOptions encoder;
+  RunOptions run;
+};
+
+nlohmann::ordered_json report_json(const ExtractCommand& options, const Encoder& encoder, const ImageList& list,
+                                   const ExtractReport& report) {
+  return {{"output", options.output},
+          {"backbone", encoder.name},
+          {"backbone_sha256", encoder.backbone.sha256()},
+          {"preprocessing", to_text(encoder.recipe)},
+          {"dimension", encoder.backbone.dimension()},
+          {"classes", list.class_names.size()},
+          {"images", list.paths.size()},
+          {"written", report.written},
+          {"computed", report.computed},
+          {"cached", report.cached},
+          {"broken", report.broken},
+          {"reasons", report.reasons},
+          {"seconds", report.seconds}};
+}
+
+void run_extract(const ExtractCommand& options) {
+  ImageListOptions list_options;
+  list_options.list_file = options.list;
+  const ImageList list = list_images(options.images, list_options);
+  ExtractReport report;
+  const Encoder encoder = [&] {
+    ProgressBar bar(options.run.quiet);
+    for (const std::string& warning : list.warnings) bar.note(warning);
+    Encoder opened = open_encoder(options.encoder, bar.callback());
+    ExtractOptions extracting = extract_options(options.encoder, opened, options.run.threads);
+    extracting.type = options.type == "f32" ? FeatureType::kFloat32 : FeatureType::kFloat16;
+    report = extract(list, opened.backbone, opened.recipe, extracting, options.output, bar.callback());
+    note_broken_images(report, bar);
+    return opened;
+  }();
+  if (!options.json.empty()) write_json(options.json, report_json(options, encoder, list, report));
+  if (options.run.quiet || options.json == "-") return;
+  fmt::print(
+      "{} images of {} classes to rows of {} numbers by {}: {} computed, {} known before, {} left out, {:.1f} s\n",
+      report.written, list.class_names.size(), encoder.backbone.dimension(), encoder.name, report.computed,
+      report.cached, report.broken, report.seconds);
+  fmt::print("wrote {}\n", options.output);
+}
+
+}  // namespace
+
+void add_extract(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<ExtractCommand>();
+  CLI::App& command = *app.add_subcommand("extract", "Turn images into a feature file");
+  command
+      .add_option("IMAGES", options->images,
+                  "Folder of images: root/<class>/*, root/{train,test}/<class>/*, metadata.csv|jsonl, or flat; or one "
+                  "image")
+      ->required()
+      ->type_name("");
+  command.add_option("-o,--output", options->output, "Feature file to write (.safetensors or .npz)")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--list", options->list, "k-shot list: take only the images it names, in its order")
+      ->type_name("FILE");
+  command.add_option("--dtype", options->type, "Number type of the feature file")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(std::vector<std::string>{"f16", "f32"}))
+      ->capture_default_str();
+  add_threads(command, options->run);
+  add_quiet(command, options->run);
+  add_json(command, options->json, "Write the counts as JSON (without FILE: to standard output)");
+  add_encoder_options(command, options->encoder, kDefaultBackbone);
+  add_example(command, "  annulus extract photos/ --backbone mobilenet-0.25 -o features.safetensors");
+  command.callback([options, &action] { action = [options] { run_extract(*options); }; });
+}
+
+}  // namespace annulus::cli

@@ -1,0 +1,172 @@
+// Images from the command line: extract, fit and predict with a tiny backbone; backbones.
+#include <fmt/format.h>
+
+#include "annulus/base/error.h"
+#include "annulus/store/model_file.h"
+#include "annulus/vision/onnxruntime.h"
+#include "annulus/vision/svg.h"
+#include "tests/cli/program.h"
+
+namespace annulus {
+namespace {
+
+constexpr const char* kRecipe = "unit resize=8x8 crop=none";
+constexpr std::size_t kImages = 24;  // eight of each of three classes
+
+std::string backbone(const std::string& name) {
+  return std::string(ANNULUS_TEST_DATA) + "/backbones/" + name + ".onnx";
+}
+
+// A folder a class: red, green and blue squares, no two alike.
+std::string make_photos(const Scratch& scratch) {
+  const char* names[] = {"blue", "green", "red"};
+  for (std::size_t i = 0; i < kImages; ++i) {
+    const std::size_t label = i % 3;
+    const std::size_t shade = 200 + 2 * i;
+    const std::string file = scratch / fmt::format("photos/{}/{:02}.png", names[label], i);
+    std::filesystem::create_directories(std::filesystem::path(file).parent_path());
+    const std::string svg = fmt::format(
+        R"svg(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" fill="rgb({},{},{})"/></svg>)svg",
+        label == 2 ? shade : i, label == 1 ? shade : i, label == 0 ? shade : i);
+    const auto png = render_svg(svg, 16, "test picture");
+    std::ofstream(file, std::ios::binary)
+        .write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
+  }
+  return scratch / "photos";
+}
+
+class Images : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      onnxruntime();
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+    photos_ = make_photos(scratch_);
+    encoder_ = {"--backbone", backbone("any_size"), "--preprocess", kRecipe, "--cache", scratch_ / "cache"};
+  }
+
+  Outcome run(std::vector<std::string> arguments, bool with_encoder = true) {
+    if (with_encoder) arguments.insert(arguments.end(), encoder_.begin(), encoder_.end());
+    return run_annulus(scratch_, std::move(arguments));
+  }
+
+  std::string fit_model() {
+    const std::string model = scratch_ / "model.safetensors";
+    const Outcome fit = run({"fit", photos_, "--method", "baseline", "--lr", "1", "-q", "-o", model});
+    EXPECT_EQ(fit.exit_code, 0) << fit.err;
+    return model;
+  }
+
+  Scratch scratch_;
+  std::string photos_;
+  std::vector<std::string> encoder_;
+};
+
+TEST_F(Images, ExtractWritesAFeatureFileAndRemembersIt) {
+  const std::string output = scratch_ / "features.npz";
+  const Outcome first = run({"extract", photos_, "-o", output, "--dtype", "f32", "--json"});
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const auto json = nlohmann::json::parse(first.out);
+  EXPECT_EQ(json["written"], kImages);
+  EXPECT_EQ(json["computed"], kImages);
+  EXPECT_EQ(json["dimension"], 5);
+  const FeatureSet set = read_features(output);
+  EXPECT_EQ(set.rows(), kImages);
+  ASSERT_EQ(set.classes(), 3U);
+  EXPECT_EQ(set.class_names()[2], "red");
+  EXPECT_FALSE(set.provenance().at("backbone_sha256").empty());
+  const Outcome again = run({"extract", photos_, "-o", output, "--json"});
+  EXPECT_EQ(nlohmann::json::parse(again.out)["cached"], kImages);
+}
+
+TEST_F(Images, BrokenImagesAreLeftOutByNameOrRefused) {
+  std::ofstream(scratch_ / "photos/red/broken.jpg") << "no image";
+  const Outcome lenient = run({"extract", photos_, "-o", scratch_ / "f.safetensors"});
+  EXPECT_EQ(lenient.exit_code, 0) << lenient.err;
+  EXPECT_NE(lenient.err.find("left out "), std::string::npos) << lenient.err;
+  EXPECT_NE(lenient.err.find("broken.jpg"), std::string::npos) << lenient.err;
+  const Outcome strict = run({"extract", photos_, "-q", "-o", scratch_ / "g.safetensors", "--strict"});
+  expect_complaint(strict, 4, "broken.jpg");
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "g.safetensors"));
+}
+
+TEST_F(Images, FitOnPhotosEqualsFitOnTheirFeatures) {
+  const std::string features = scratch_ / "features.safetensors";
+  ASSERT_EQ(run({"extract", photos_, "-q", "--dtype", "f32", "-o", features}).exit_code, 0);
+  const Model from_photos = read_model(fit_model());
+  const std::string other = scratch_ / "other.safetensors";
+  ASSERT_EQ(run({"fit", features, "--method", "baseline", "--lr", "1", "-q", "-o", other}, false).exit_code, 0);
+  const Model from_features = read_model(other);
+  const float* a = from_photos.head.direction.data();
+  EXPECT_TRUE(std::equal(a, a + 3 * 5, from_features.head.direction.data()));
+  EXPECT_EQ(from_photos.provenance.at("backbone_sha256"), from_features.provenance.at("backbone_sha256"));
+  EXPECT_EQ(from_photos.provenance.at("preprocessing"), from_features.provenance.at("preprocessing"));
+}
+
+TEST_F(Images, PredictNamesAFolderItsImagesAndStandardInputAlike) {
+  const std::string model = fit_model();
+  const Outcome folder = run({"predict", model, photos_, "--format", "jsonl", "--top", "1"});
+  ASSERT_EQ(folder.exit_code, 0) << folder.err;
+  EXPECT_NE(folder.err.find("accuracy 100.00 % of 24 labelled rows"), std::string::npos) << folder.err;
+  const auto rows = parse_json_lines(folder.out);
+  ASSERT_EQ(rows.size(), kImages);
+  const std::string image = rows[20]["path"];
+  const Outcome one = run({"predict", model, image, "--format", "jsonl", "--top", "1", "-q"});
+  ASSERT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(parse_json_lines(one.out).at(0), rows[20]);
+  const std::string rest = " --format jsonl --top 1 -q --backbone " + backbone("any_size") + " --cache " +
+                           (scratch_ / "cache") + " --preprocess '" + kRecipe + "'";
+  const std::string command = std::string(ANNULUS_PROGRAM) + " predict " + model + " -" + rest;
+  const Outcome bytes = Child(scratch_, {"bash", "-c", command + " < " + image}).wait();
+  ASSERT_EQ(bytes.exit_code, 0) << bytes.err;
+  EXPECT_EQ(parse_json_lines(bytes.out).at(0)["probability"], rows[20]["probability"]);
+  EXPECT_EQ(parse_json_lines(bytes.out).at(0)["path"], "-");
+  const Outcome list =
+      Child(scratch_, {"bash", "-c", "printf '%s\\n' " + image + " " + image + " | " + command}).wait();
+  ASSERT_EQ(list.exit_code, 0) << list.err;
+  EXPECT_EQ(parse_json_lines(list.out).at(1), rows[20]);
+}
+
+TEST_F(Images, PredictRefusesAnotherBackboneOrPreprocessing) {
+  const std::string model = fit_model();
+  expect_complaint(run({"predict", model, photos_, "-q"}, false), 2, "name that file with --backbone");
+  encoder_[1] = backbone("channels_last");
+  expect_complaint(run({"predict", model, photos_, "-q"}), 3, "was made with the backbone");
+  encoder_[1] = backbone("any_size");
+  encoder_[3] = "unit resize=12x12 crop=none";
+  expect_complaint(run({"predict", model, photos_, "-q"}), 3, "preprocessing");
+  const std::string features = scratch_ / "other.safetensors";
+  ASSERT_EQ(run({"extract", photos_, "-q", "-o", features}).exit_code, 0);
+  expect_complaint(run({"predict", model, features, "-q"}, false), 3, "preprocessing");
+}
+
+TEST_F(Images, AFolderWithoutImagesIsRefused) {
+  std::filesystem::create_directories(scratch_ / "empty");
+  expect_complaint(run({"fit", scratch_ / "empty", "-q", "-o", scratch_ / "m.safetensors"}), 3, "empty");
+}
+
+TEST(Backbones, AreListedAsATableAndAsJson) {
+  const Scratch scratch;
+  const Outcome table = run_annulus(scratch, {"backbones"});
+  EXPECT_EQ(table.exit_code, 0);
+  EXPECT_NE(table.out.find("mobilenet-0.25"), std::string::npos);
+  const Outcome json = run_annulus(scratch, {"backbones", "--json"});
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  const auto list = nlohmann::json::parse(json.out);
+  ASSERT_GE(list.size(), 2U);
+  for (const char* field : {"name", "dimension", "licence", "sha256"}) EXPECT_TRUE(list[0].contains(field)) << field;
+}
+
+TEST(Backbones, AnUnknownNameIsRefusedWithTheKnownOnes) {
+  const Scratch scratch;
+  std::filesystem::create_directories(scratch / "photos");
+  std::ofstream(scratch / "photos/a.png") << "x";
+  expect_complaint(
+      run_annulus(scratch, {"extract", scratch / "photos", "-q", "--backbone", "alexnet", "-o", scratch / "f.npz"}), 2,
+      "mobilenet-0.25");
+}
+
+}  // namespace
+}  // namespace annulus
