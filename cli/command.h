@@ -22,6 +22,7 @@ void add_extract(CLI::App& app, Action& action);
 void add_backbones(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
+void add_demo_generated(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 
 struct RunOptions {

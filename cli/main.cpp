@@ -57,6 +57,7 @@ void build(CLI::App& app, Action& action) {
   add_backbones(app, action);
   add_import(app, action);
   add_demo(app, action);
+  add_demo_generated(app, action);
   add_completion(app, action);
 }
 

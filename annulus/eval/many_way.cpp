@@ -117,14 +117,29 @@ ManyWayReport evaluate(const Source& source, const ManyWayOptions& options, cons
   return result;
 }
 
+// Training and test rows are of the same set.
+ManyWayReport evaluate_one(const FeatureSet& set, std::function<Split(const ShotOptions&)> draw,
+                           const ManyWayOptions& options, const ProgressCallback& progress) {
+  std::vector<std::int32_t> same(set.classes());
+  std::iota(same.begin(), same.end(), 0);
+  return evaluate({set, set, std::move(draw), std::move(same)}, options, progress);
+}
+
 }  // namespace
 
 ManyWayReport evaluate_many_way(const FeatureSet& set, const ManyWayOptions& options,
                                 const ProgressCallback& progress) {
-  std::vector<std::int32_t> same(set.classes());
-  std::iota(same.begin(), same.end(), 0);
-  return evaluate({set, set, [&set](const ShotOptions& shots) { return draw_split(set, shots); }, std::move(same)},
-                  options, progress);
+  return evaluate_one(
+      set, [&set](const ShotOptions& shots) { return draw_split(set, shots); }, options, progress);
+}
+
+ManyWayReport evaluate_across_groups(const FeatureSet& set, std::span<const std::int32_t> groups,
+                                     const ManyWayOptions& options, const ProgressCallback& progress) {
+  if (groups.size() != set.rows()) {
+    fail(ErrorKind::kUsage, "expected a group for each of the {} rows, found {}", set.rows(), groups.size());
+  }
+  const auto draw = [&set, groups](const ShotOptions& shots) { return draw_groups(set, groups, shots); };
+  return evaluate_one(set, draw, options, progress);
 }
 
 ManyWayReport evaluate_many_way(const FeatureSet& train, const FeatureSet& test, const ManyWayOptions& options,

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,10 @@ struct ManyWayReport {
 // too few rows or no row is left to test on, both before anything is trained.
 ManyWayReport evaluate_many_way(const FeatureSet& set, const ManyWayOptions& options,
                                 const ProgressCallback& progress = {});
+
+// The same with draws of whole groups (see draw_groups): learn from k groups, be tested on all others.
+ManyWayReport evaluate_across_groups(const FeatureSet& set, std::span<const std::int32_t> groups,
+                                     const ManyWayOptions& options, const ProgressCallback& progress = {});
 
 // The same with all rows of `train` to draw from and all rows of `test` to test on, classes matched by name.
 ManyWayReport evaluate_many_way(const FeatureSet& train, const FeatureSet& test, const ManyWayOptions& options,

@@ -19,13 +19,17 @@ std::vector<std::vector<std::uint32_t>> rows_by_class(const FeatureSet& set, boo
   return rows;
 }
 
-std::vector<std::uint32_t> draw(const FeatureSet& set, const ShotOptions& options, bool only_train) {
+void check_classes(const FeatureSet& set) {
   if (!set.labelled()) {
     fail(ErrorKind::kInput, "{}: expected labels to learn from, found only features", set.source());
   }
   if (set.classes() < 2) {
     fail(ErrorKind::kInput, "{}: expected at least two classes, found {}", set.source(), set.classes());
   }
+}
+
+std::vector<std::uint32_t> draw(const FeatureSet& set, const ShotOptions& options, bool only_train) {
+  check_classes(set);
   const auto by_class = rows_by_class(set, only_train);
   std::vector<std::uint32_t> support;
   for (std::size_t c = 0; c < by_class.size(); ++c) {
@@ -61,6 +65,32 @@ Split draw_split(const FeatureSet& set, const ShotOptions& options) {
     const bool is_query = set.is_train().empty() ? !drawn[i] : set.is_train()[i] == 0;
     if (is_query) split.query.push_back(i);
   }
+  return split;
+}
+
+Split draw_groups(const FeatureSet& set, std::span<const std::int32_t> groups, const ShotOptions& options) {
+  check_classes(set);
+  const auto count = static_cast<std::size_t>(*std::max_element(groups.begin(), groups.end())) + 1;
+  if (options.shots == 0 || options.shots >= count) {
+    fail(ErrorKind::kUsage, "expected to learn from 1 to {} of the {} groups, found {}", count - 1, count,
+         options.shots);
+  }
+  const auto order = random_permutation({options.seed, RandomUse::kSupportDraw, 0}, 0, count);
+  std::vector<bool> drawn(count, false);
+  for (std::size_t i = 0; i < options.shots; ++i) drawn[order[i]] = true;
+  Split split{{}, {}, options.seed};
+  const auto by_class = rows_by_class(set, false);
+  for (std::size_t c = 0; c < by_class.size(); ++c) {
+    const std::size_t before = split.support.size();
+    for (const std::uint32_t row : by_class[c]) {
+      (drawn[static_cast<std::size_t>(groups[row])] ? split.support : split.query).push_back(row);
+    }
+    if (split.support.size() == before) {
+      fail(ErrorKind::kInput, "{}: class \"{}\" has no row in the {} groups drawn", set.source(), set.class_names()[c],
+           options.shots);
+    }
+  }
+  std::sort(split.query.begin(), split.query.end());
   return split;
 }
 

@@ -32,6 +32,12 @@ Split draw_split(const FeatureSet& set, const ShotOptions& options);
 // The same draw when training and test rows live in two sets: only `support` is filled in, from every row of `set`.
 Split draw_support(const FeatureSet& set, const ShotOptions& options);
 
+// Draws `shots` whole groups, the same for every class, as support; the rows of all other groups are the query. A group
+// is where rows come from (a camera, a site, a design house): this asks how well a class carries over to groups never
+// seen. `groups` holds a group number of 0 or more for each row. Throws Error{kUsage} when `shots` leaves no group to
+// ask about, and Error{kInput} when a class has no row in the groups drawn, naming it.
+Split draw_groups(const FeatureSet& set, std::span<const std::int32_t> groups, const ShotOptions& options);
+
 // Rows copied out of a set, ready to be trained on.
 struct LabelledRows {
   Matrix<float> features;  // as stored: not normalised

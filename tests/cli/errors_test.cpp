@@ -82,7 +82,7 @@ TEST(Errors, NamesAndNumbersThatMakeNoSense) {
   expect_complaint(run_annulus(scratch, {"evaluate", features, "--subsets", "0"}), kUsage, "--subsets");
   expect_complaint(run_annulus(scratch, {"evaluate"}), kUsage, "--train and --test");
   expect_complaint(run_annulus(scratch, {"evaluate", "--train", features}), kUsage, "--train and --test");
-  expect_complaint(run_annulus(scratch, {"demo", "--ways", "1"}), kUsage, "at least 2 classes");
+  expect_complaint(run_annulus(scratch, {"demo-generated", "--ways", "1"}), kUsage, "at least 2 classes");
   EXPECT_FALSE(std::filesystem::exists(output));
 }
 

@@ -139,6 +139,48 @@ TEST(DrawSupport, DrawsFromEveryRowAndLeavesNoQuery) {
   EXPECT_TRUE(split.query.empty());
 }
 
+// Row i of the striped set belongs to group i / kClasses: every group has one row of each class.
+std::vector<std::int32_t> striped_groups() {
+  std::vector<std::int32_t> groups;
+  for (std::size_t i = 0; i < kClasses * kRowsAClass; ++i) groups.push_back(static_cast<std::int32_t>(i / kClasses));
+  return groups;
+}
+
+TEST(DrawGroups, TakesWholeGroupsAndAsksAboutTheOthers) {
+  const FeatureSet set = striped_set();
+  const auto groups = striped_groups();
+  std::set<std::set<std::uint32_t>> draws;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const Split split = draw_groups(set, groups, {3, seed});
+    std::set<std::int32_t> learnt;
+    for (const std::uint32_t row : split.support) learnt.insert(groups[row]);
+    EXPECT_EQ(learnt.size(), 3U);
+    EXPECT_EQ(split.support.size(), 3 * kClasses);
+    EXPECT_EQ(split.query.size(), set.rows() - split.support.size());
+    for (const std::uint32_t row : split.query) EXPECT_EQ(learnt.count(groups[row]), 0U);
+    draws.insert(as_set(split.support));
+  }
+  EXPECT_GT(draws.size(), 1U) << "another seed draws other groups";
+}
+
+TEST(DrawGroups, NamesAClassWithoutARowAndAnImpossibleNumber) {
+  const FeatureSet set = striped_set();
+  auto groups = striped_groups();
+  EXPECT_THROW(draw_groups(set, groups, {kRowsAClass, 0}), Error);
+  EXPECT_THROW(draw_groups(set, groups, {0, 0}), Error);
+  for (std::size_t i = 2; i < groups.size(); i += kClasses) groups[i] = 0;  // cats are in group 0 alone
+  std::size_t refused = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    try {
+      draw_groups(set, groups, {1, seed});
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("\"cat\""), std::string::npos) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 0U);
+}
+
 TEST(Gather, CopiesFeaturesAndLabels) {
   const FeatureSet set = striped_set();
   const std::vector<std::uint32_t> rows{7, 2};
