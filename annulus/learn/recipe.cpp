@@ -55,7 +55,7 @@ Recipe default_recipe() {
   set_noise_sharing(recipe, NoiseSharing::kShared);
   recipe.search.probe.antithetic = true;
   recipe.final_training.antithetic = true;
-  set_virtual_count(recipe, 64);
+  set_virtual_count(recipe, 32);
   set_learning_rate(recipe, 0.05);
   recipe.search.expand = true;
   recipe.search.verify_upper = true;
