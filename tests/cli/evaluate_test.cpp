@@ -114,8 +114,8 @@ TEST(Demo, WritesFeaturesAndAModelThatWorkTogether) {
   const Scratch scratch;
   const std::string features = scratch / "f.safetensors";
   const std::string model = scratch / "m.safetensors";
-  const Outcome demo = run_annulus(scratch, {"demo-generated", "--ways", "8", "--dimension", "16", "--features", features, "-o",
-                                             model, "--json", scratch / "demo.json"});
+  const Outcome demo = run_annulus(scratch, {"demo-generated", "--ways", "8", "--dimension", "16", "--features",
+                                             features, "-o", model, "--json", scratch / "demo.json"});
   ASSERT_EQ(demo.exit_code, 0) << demo.err;
   EXPECT_NE(demo.out.find("ibm2"), std::string::npos);
   EXPECT_NE(demo.out.find("a row of class-004:"), std::string::npos) << demo.out;
