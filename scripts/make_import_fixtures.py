@@ -235,7 +235,7 @@ def write_case(case, folder, full):
         other = {name: torch.zeros_like(tensor) for name, tensor in other.items()}
     state = net.state_dict()
     with torch.no_grad():
-        images = test_images(case.image)
+        images = test_images(case.image)[: 1 if full else BATCH]
         if case.name.endswith("_half"):
             net = net.half().float()
         features = torch.cat([net(image[None]) for image in images])
