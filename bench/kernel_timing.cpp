@@ -1,9 +1,8 @@
-// Times kernels named on standard input, one thread unless the job says otherwise:
-//   kernel B R N ROUNDS                       the streaming softmax gradient and as many bare exponentials, in turn
-//   product M N K TRANSPOSES THREADS          a matrix product M x K by K x N; TRANSPOSES: nt (b is stored N x K) or tn
-//                                             (a is stored K x M)
-//   normals COUNT                             standard normal numbers
-// Answers are lines of JSON with medians of wall time in seconds.
+// Times kernels named on standard input, on one thread:
+//   kernel B R N ROUNDS          the streaming softmax gradient and as many bare exponentials, in turn
+//   product M N K TRANSPOSES     a matrix product M x K by K x N; TRANSPOSES: nt (b is stored N x K), tn (a is K x M)
+//   normals COUNT                standard normal numbers
+// Answers are lines of JSON with medians of the thread's processor time in seconds.
 #include <fmt/format.h>
 
 #include <vector>
@@ -32,7 +31,7 @@ double repeated_seconds(const Work& work) {
   work();
   std::vector<double> rounds;
   for (double sum = 0.0; sum < kLeastSeconds || rounds.size() < kLeastRounds; sum += rounds.back()) {
-    rounds.push_back(seconds_of(work));
+    rounds.push_back(thread_seconds_of(work));
   }
   return median(rounds);
 }
@@ -71,8 +70,8 @@ std::string time_kernel(JobWords& words) {
   std::vector<double> gradient_seconds;
   std::vector<double> exponential_seconds;
   for (std::size_t round = 0; round < rounds; ++round) {
-    gradient_seconds.push_back(seconds_of(gradient));
-    exponential_seconds.push_back(seconds_of(exponentials));
+    gradient_seconds.push_back(thread_seconds_of(gradient));
+    exponential_seconds.push_back(thread_seconds_of(exponentials));
   }
   const double more = static_cast<double>(calls * row.size()) / static_cast<double>(wanted);
   return fmt::format(R"({{"seconds": {:.9f}, "exponential_seconds": {:.9f}, "exponentials": {}, "sum": {:.1f}}})",
@@ -84,7 +83,6 @@ std::string time_product(JobWords& words) {
   const std::size_t n = words.count("a number of columns");
   const std::size_t k = words.count("an inner dimension");
   const auto transposes = words.next<std::string>("nt or tn");
-  const int threads = words.threads();
   if (transposes != "nt" && transposes != "tn") fail(ErrorKind::kUsage, "expected nt or tn, found \"{}\"", transposes);
   const bool first = transposes == "tn";
   const auto a = first ? normal_matrix(k, m, 1) : normal_matrix(m, k, 1);
@@ -92,7 +90,7 @@ std::string time_product(JobWords& words) {
   Matrix<float> c(m, n);
   const double seconds = repeated_seconds([&] {
     gemm(first ? Transpose::kYes : Transpose::kNo, first ? Transpose::kNo : Transpose::kYes, 1.0F, a.view(), b.view(),
-         0.0F, c.view(), threads);
+         0.0F, c.view(), 1);
   });
   return fmt::format(R"({{"seconds": {:.9f}, "flops": {}}})", seconds, 2 * m * n * k);
 }

@@ -17,6 +17,7 @@ endforeach()
 annulus_script_test(includes ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/check-includes ${CMAKE_SOURCE_DIR})
 annulus_script_test(files ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/check-files ${CMAKE_SOURCE_DIR})
 annulus_script_test(links ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/check-docs links ${CMAKE_SOURCE_DIR})
+annulus_script_test(bench_compare ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/bench_compare_test.py)
 annulus_script_test(fetch bash ${CMAKE_CURRENT_SOURCE_DIR}/scripts/fetch_test.sh ${CMAKE_SOURCE_DIR}/scripts/fetch)
 
 if(NOT ANNULUS_BUILD_CLI)
