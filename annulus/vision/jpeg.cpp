@@ -26,6 +26,8 @@ namespace {
 constexpr int kMaxScans = 100;
 // Huffman-coded data spends at least a bit on a block of 64 pixels (half of that for odd sampling factors).
 constexpr std::size_t kMaxPixelsPerByte = 1024;
+// Arithmetic coding has no such bound, and its decoder invents zeros where the data ends: this allows blank pages.
+constexpr std::size_t kMaxArithmeticPixelsPerByte = 65536;
 
 // libjpeg reports by callbacks and leaves by longjmp. Every function below that calls setjmp holds no object with a
 // destructor, and what changes after setjmp lives in this class.
@@ -155,7 +157,8 @@ DecodedImage decode_jpeg(std::span<const std::byte> file, const DecodeLimits& li
   const std::size_t width = jpeg.info().image_width;
   const std::size_t height = jpeg.info().image_height;
   check_image_size(width, height, limits, "JPEG", source);
-  if (!jpeg.info().arith_code && width * height / kMaxPixelsPerByte > file.size()) {
+  const std::size_t most = jpeg.info().arith_code ? kMaxArithmeticPixelsPerByte : kMaxPixelsPerByte;
+  if (width * height / most > file.size()) {
     fail(ErrorKind::kFormat, "{}: the JPEG file is cut short: {} bytes cannot hold {} x {} pixels", source, file.size(),
          width, height);
   }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -30,7 +31,24 @@ using Palette = std::array<std::array<std::uint8_t, 3>, 256>;
   if (code == SPNG_EOF || code == SPNG_IO_EOF || code == SPNG_EIDAT_TOO_SHORT) {
     fail(ErrorKind::kFormat, "{}: the PNG file is cut short: its data ends before the last pixel", source);
   }
+  if (code == SPNG_ECHUNK_LIMITS) {
+    fail(ErrorKind::kFormat, "{}: the PNG file's text or colour profile is larger than the limit of {} MB", source,
+         kMetadataBytes >> 20);
+  }
   fail(ErrorKind::kFormat, "{}: the PNG file cannot be decoded: {}", source, spng_strerror(code));
+}
+
+// The size as the file states it, before the library computes with it. A file without a header is left to the library.
+void check_stated_size(std::span<const std::byte> file, const DecodeLimits& limits, std::string_view source) {
+  constexpr std::size_t kTypeOffset = 12;
+  constexpr std::size_t kWidthOffset = 16;
+  if (file.size() < kWidthOffset + 8 || std::memcmp(file.data() + kTypeOffset, "IHDR", 4) != 0) return;
+  const auto number = [&](std::size_t offset) {
+    std::size_t value = 0;
+    for (std::size_t i = 0; i < 4; ++i) value = value << 8 | std::to_integer<std::size_t>(file[offset + i]);
+    return value;
+  };
+  check_image_size(number(kWidthOffset), number(kWidthOffset + 4), limits, "PNG", source);
 }
 
 void check(int code, std::string_view source) {
@@ -128,6 +146,7 @@ void read_rows(spng_ctx* context, const spng_ihdr& header, std::size_t row_bytes
 }  // namespace
 
 DecodedImage decode_png(std::span<const std::byte> file, const DecodeLimits& limits, std::string_view source) {
+  check_stated_size(file, limits, source);
   const Context context(spng_ctx_new(0));
   if (!context) fail(ErrorKind::kInternal, "{}: the PNG library could not start", source);
   check(spng_set_png_buffer(context.get(), file.data(), file.size()), source);
@@ -135,7 +154,6 @@ DecodedImage decode_png(std::span<const std::byte> file, const DecodeLimits& lim
 
   spng_ihdr header{};
   check(spng_get_ihdr(context.get(), &header), source);
-  check_image_size(header.width, header.height, limits, "PNG", source);
   std::size_t stored_bytes = 0;
   check(spng_decoded_image_size(context.get(), SPNG_FMT_RAW, &stored_bytes), source);
   if (stored_bytes / kMaxDeflateRatio > file.size()) {

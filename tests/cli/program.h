@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ struct Outcome {
   int exit_code = -1;  // 128 + signal for a program that was killed
   std::string out;
   std::string err;
+  long most_memory_kb = 0;  // largest resident set
 };
 
 inline std::string read_text(const std::filesystem::path& path) {
@@ -77,8 +79,10 @@ class Child {
 
   Outcome wait() {
     int status = 0;
-    waitpid(process_, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_text(out_), read_text(err_)};
+    rusage usage{};
+    wait4(process_, &status, 0, &usage);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_text(out_), read_text(err_),
+            usage.ru_maxrss};
   }
 
  private:
