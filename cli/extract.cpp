@@ -9,6 +9,7 @@
 #include "annulus/store/image_folder.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
+#include "cli/load_data.h"
 #include "cli/progress_bar.h"
 
 namespace annulus::cli {
@@ -79,8 +80,6 @@ void add_extract(CLI::App& app, Action& action) {
   command.add_option("-o,--output", options->output, "Feature file to write (.safetensors or .npz)")
       ->required()
       ->type_name("FILE");
-  command.add_option("--list", options->list, "k-shot list: take only the images it names, in its order")
-      ->type_name("FILE");
   command.add_option("--dtype", options->type, "Number type of the feature file")
       ->type_name("NAME")
       ->check(CLI::IsMember(std::vector<std::string>{"f16", "f32"}))
@@ -89,6 +88,7 @@ void add_extract(CLI::App& app, Action& action) {
   add_quiet(command, options->run);
   add_json(command, options->json, "Write the counts as JSON (without FILE: to standard output)");
   add_encoder_options(command, options->encoder, kDefaultBackbone);
+  add_list(command, options->list);
   add_example(command, "  annulus extract photos/ --backbone mobilenet-0.25 -o features.safetensors");
   command.callback([options, &action] { action = [options] { run_extract(*options); }; });
 }

@@ -147,6 +147,7 @@ void add_fit(CLI::App& app, Action& action) {
   add_quiet(command, options->run);
   add_json(command, options->json, "Write the result and every probe as JSON (without FILE: to standard output)");
   add_encoder_options(command, options->data.encoder, kDefaultBackbone);
+  add_list(command, options->data.list);
   add_recipe_options(command, options->recipe);
   add_example(command,
               "  annulus fit photos/ --backbone mobilenet-0.25 -o model.safetensors\n"

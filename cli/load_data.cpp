@@ -1,6 +1,7 @@
 // Reads feature files and encodes images.
 #include "cli/load_data.h"
 
+#include "annulus/base/error.h"
 #include "annulus/store/feature_file.h"
 #include "annulus/store/image_folder.h"
 
@@ -10,6 +11,12 @@ void add_labels(CLI::App& command, DataOptions& options) {
   command
       .add_option("--labels", options.labels, "Labels of a feature file that has none: .npy, or text with one a line")
       ->type_name("FILE");
+}
+
+void add_list(CLI::App& command, std::string& list) {
+  command.add_option("--list", list, "k-shot list: take only the images it names, in its order")
+      ->type_name("FILE")
+      ->group("Images");
 }
 
 FeatureSet encode_images(const ImageList& list, const std::string& source, const Encoder& encoder,
@@ -24,9 +31,15 @@ FeatureSet encode_images(const ImageList& list, const std::string& source, const
 
 FeatureSet load_data(const DataOptions& options, int threads, ProgressBar& bar) {
   annulus::report(bar.callback(), {"read " + options.path, 0, 0, {}});
-  if (!holds_images(options.path)) return read_features(options.path, {options.labels});
+  if (!holds_images(options.path)) {
+    if (!options.list.empty()) {
+      fail(ErrorKind::kUsage, "--list picks from a folder of images, found {}, which is none", options.path);
+    }
+    return read_features(options.path, {options.labels});
+  }
   ImageListOptions list_options;
   list_options.for_training = true;
+  list_options.list_file = options.list;
   const ImageList list = list_images(options.path, list_options);
   return encode_images(list, options.path, open_encoder(options.encoder, bar.callback()), options.encoder, threads,
                        bar);

@@ -14,9 +14,12 @@ struct DataOptions {
   std::string path;    // a feature file in any format the store knows, an image, or a folder of images
   std::string labels;  // labels kept in a file of their own; empty: they are in the data, or there are none
   EncoderOptions encoder;
+  std::string list{};  // k-shot list that picks from a folder of images; empty: all of them
 };
 
 void add_labels(CLI::App& command, DataOptions& options);
+// --list of extract and fit.
+void add_list(CLI::App& command, std::string& list);
 
 // Reads features, or computes those of images (kept in the cache), which then have to be labelled. Notes on images that
 // were left out go to the bar.

@@ -83,10 +83,12 @@ std::string_view trimmed(std::string_view line) {
 }
 
 ImageRow row_from(std::string_view line, Finder& finder, const std::string& where) {
-  const std::size_t space = line.find_first_of(" \t");
-  if (space != std::string_view::npos) {
-    const std::string class_name(line.substr(0, space));
-    const fs::path path = finder.find(class_name, std::string(trimmed(line.substr(space))));
+  // Class and file may have spaces in them: the first cut that names an image counts.
+  constexpr std::string_view kSpaces = " \t";
+  for (std::size_t cut = line.find_first_of(kSpaces); cut != std::string_view::npos;
+       cut = line.find_first_of(kSpaces, line.find_first_not_of(kSpaces, cut))) {
+    const std::string class_name(line.substr(0, cut));
+    const fs::path path = finder.find(class_name, std::string(trimmed(line.substr(cut))));
     if (!path.empty()) return {path.string(), class_name, std::nullopt};
   }
   // A name alone, which may have spaces in it.

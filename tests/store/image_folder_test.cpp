@@ -149,6 +149,12 @@ TEST(ListImages, ListsOfFewShots) {
   EXPECT_EQ(names.labels, (Labels{0, 1, 2, 0}));
   EXPECT_TRUE(has_warning(names, "listed twice"));
 
+  put(folder, {"data/blue jay/my photo 1.jpg"});
+  options.list_file = folder.write("spaces.txt", "blue jay my photo 1.jpg\n");
+  const ImageList spaces = list_images(folder / "data", options);
+  EXPECT_EQ(spaces.class_names, (Names{"blue jay"}));
+  EXPECT_EQ(relative_paths(spaces, folder), (Names{"data/blue jay/my photo 1.jpg"}));
+
   options.list_file = folder.write("missing.txt", "n01_5.JPEG\nn01_7.JPEG\n");
   expect_error(ErrorKind::kInput, "missing.txt: line 2", [&] { list_images(folder / "data", options); });
 }
