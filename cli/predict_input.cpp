@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -65,9 +66,11 @@ bool looks_like_image(std::string_view bytes) {
          (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP"));
 }
 
-// Adds the images that a path stands for; the labels of a single folder are kept, those of several may disagree.
+// Adds the images that a path stands for; the labels of a single folder are kept, those of several may disagree. A file
+// among several is not looked at yet: when it is missing it is left out like one that is broken.
 void add_images(const std::string& path, bool alone, ImageList& list) {
-  if (!holds_images(path)) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored) && !(alone && holds_images(path))) {
     list.paths.push_back(path);
     return;
   }

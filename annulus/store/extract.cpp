@@ -138,7 +138,7 @@ class Extraction {
     try {
       work(list_.paths[index]);
     } catch (const Error& error) {
-      if (options_.strict || !blames_image(error)) throw;
+      if (options_.strict || list_.paths.size() == 1 || !blames_image(error)) throw;
       const std::lock_guard lock(mutex_);
       ++broken_;
       reasons_.emplace(index, error.what());

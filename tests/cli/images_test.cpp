@@ -129,6 +129,31 @@ TEST_F(Images, PredictNamesAFolderItsImagesAndStandardInputAlike) {
   EXPECT_EQ(parse_json_lines(list.out).at(1), rows[20]);
 }
 
+TEST_F(Images, PredictLeavesOutWhatIsMissingAmongSeveralAndRefusesItAlone) {
+  const std::string model = fit_model();
+  const std::string image = photos_ + "/red/02.png";
+  const std::string missing = photos_ + "/red/missing.png";
+  const Outcome both = run({"predict", model, missing, image, "--format", "csv", "--top", "1"});
+  ASSERT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_TRUE(both.err.starts_with("left out " + missing + ": ")) << both.err;
+  EXPECT_TRUE(both.out.starts_with("path,label,probability\n" + image + ",red,")) << both.out;
+  expect_complaint(run({"predict", model, missing, image, "-q", "--strict"}), 5, missing + ": ");
+  expect_complaint(run({"predict", model, missing, "-q"}), 5, missing + ": ");
+  std::ofstream(missing) << "words";
+  expect_complaint(run({"predict", model, missing, "-q"}), 4, missing + ": expected a JPEG, PNG or WebP image");
+}
+
+TEST_F(Images, FitLearnsFromTheImagesOfAList) {
+  std::ofstream(scratch_ / "few.txt") << "blue 00.png\nblue 03.png\nred 02.png\nred 05.png\n";
+  const std::string model = scratch_ / "few.safetensors";
+  const Outcome fit =
+      run({"fit", photos_, "--list", scratch_ / "few.txt", "--method", "baseline", "--lr", "1", "-o", model});
+  ASSERT_EQ(fit.exit_code, 0) << fit.err;
+  EXPECT_NE(fit.out.find("learnt 2 classes from 4 rows"), std::string::npos) << fit.out;
+  EXPECT_EQ(read_model(model).class_names, (std::vector<std::string>{"blue", "red"}));
+  expect_complaint(run({"fit", model, "--list", scratch_ / "few.txt", "-q", "-o", model}), 2, "--list picks from");
+}
+
 TEST_F(Images, PredictRefusesAnotherBackboneOrPreprocessing) {
   const std::string model = fit_model();
   expect_complaint(run({"predict", model, photos_, "-q"}, false), 2, "name that file with --backbone");

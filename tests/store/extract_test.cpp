@@ -19,6 +19,7 @@
 #include "annulus/vision/onnxruntime.h"
 #include "annulus/vision/preprocess.h"
 #include "annulus/vision/svg.h"
+#include "tests/store/expect_error.h"
 
 extern char** environ;
 
@@ -178,8 +179,11 @@ TEST_F(ExtractTest, NoUsableImageIsAnError) {
   options.cache = folder_ / "cache";
   ImageList list;
   list.paths = {(folder_ / "nothing.png").string()};
-  EXPECT_THROW(extract(list, Backbone(model("vector")), recipe_from_text(kRecipe), options, folder_ / "f.safetensors"),
-               Error);
+  const Backbone backbone(model("vector"));
+  const auto all = [&] { extract(list, backbone, recipe_from_text(kRecipe), options, folder_ / "f.safetensors"); };
+  expect_error(ErrorKind::kIo, "nothing.png", all);  // what is wrong with the only image is what is wrong
+  list.paths.push_back((folder_ / "nor_this.png").string());
+  expect_error(ErrorKind::kInput, "none of 2 images could be used; the first: " + list.paths[0], all);
 }
 
 TEST_F(ExtractTest, StoppedByTheUserItGoesOnLater) {
