@@ -41,7 +41,7 @@ def table(comparisons):
             least, most = min(contestant.seconds), max(contestant.seconds)
             line = (f"  {contestant.label:<58}{duration(contestant.median):>9}  {duration(least):>9} to {duration(most):<9}"
                     f" n={len(contestant.seconds)}")
-            if contestant is not comparison.ours and (not contestant.ours or comparison.of_limit):
+            if contestant is not comparison.ours:
                 line += "  " + verdict(comparison, contestant)
             lines.append(line)
         if comparison.note:
@@ -54,6 +54,10 @@ def verdict(comparison, peer):
     if comparison.of_limit:
         return f"ours takes {ratio:.2f} x this limit"
     mark = " *" if peer is comparison.reference else ""
+    if peer.ours:
+        return f"{ratio:.3g} x the time of {comparison.ours.label}"
+    if 0.95 < ratio < 1.05:
+        return f"about the same{mark}"
     return f"ours {ratio:.3g} x faster{mark}" if ratio >= 1 else f"ours {1 / ratio:.3g} x SLOWER{mark}"
 
 

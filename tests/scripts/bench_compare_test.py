@@ -62,9 +62,12 @@ class Report(unittest.TestCase):
         self.assertIsNone(results([step([1.0])], {})["step_d384"])
 
     def test_table_says_where_a_peer_is_faster(self):
-        text = table([step([1.0], contestant("quick one", [0.5]), contestant("slow one", [3.0]))])
+        text = table([step([1.0], contestant("quick one", [0.5]), contestant("slow one", [3.0]), contestant("even one", [1.01]),
+                           contestant("another of ours", [7.0], ours=True))])
         self.assertRegex(text, r"quick one.*ours 2 x SLOWER")
         self.assertRegex(text, r"slow one.*ours 3 x faster")
+        self.assertRegex(text, r"even one.*about the same")
+        self.assertRegex(text, r"another of ours.*7 x the time of Annulus")
 
     def test_durations_have_three_digits(self):
         self.assertEqual([duration(seconds) for seconds in (2518.0, 13.26, 0.0737, 2.08e-3, 5e-8)],
