@@ -35,8 +35,8 @@ Encoder open_encoder(const EncoderOptions& options, const ProgressCallback& prog
   const ResolvedBackbone found =
       resolve_backbone(options.backbone.empty() ? kDefaultBackbone : options.backbone, progress);
   Backbone backbone(found.file);
-  PreprocessRecipe recipe = choose_recipe(backbone, options.preprocess);
-  return {found.name, std::move(backbone), std::move(recipe)};
+  const PreprocessRecipe recipe = choose_recipe(backbone, options.preprocess);
+  return {found.name, std::move(backbone), recipe};
 }
 
 ExtractOptions extract_options(const EncoderOptions& options, const Encoder& encoder, int threads) {

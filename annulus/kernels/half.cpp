@@ -21,7 +21,7 @@ std::uint16_t narrow(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
   const std::uint32_t sign = bits >> 16 & 0x8000U;
-  std::uint32_t half;
+  std::uint32_t half = 0;
   if (magnitude > 0x7F800000U) {
     half = 0x7E00U;  // NaN
   } else if (magnitude >= 0x477FF000U) {

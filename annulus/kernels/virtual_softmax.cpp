@@ -1,4 +1,4 @@
-// One exponential for every (original, noise row, class), in blocks of 2 x 4 pairs; nothing of that size is stored.
+// One exponential for every (original, noise row, class), in blocks of 2 x 2 pairs; nothing of that size is stored.
 #include "annulus/kernels/virtual_softmax.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 #define ANNULUS_KERNELS_VIRTUAL_SOFTMAX_BLOCK
 namespace annulus {
 
-inline constexpr std::size_t kNoiseBlock = 4;     // noise rows handled together: their exponentials fill the pipelines
+inline constexpr std::size_t kNoiseBlock = 2;     // noise rows handled together: as many as the registers hold
 inline constexpr std::size_t kOriginalBlock = 2;  // originals handled together: they share loads of the noise gradient
 
 }  // namespace annulus
@@ -109,10 +109,11 @@ HWY_INLINE void accumulate_rows(const OriginalTerms<T>* originals, std::size_t c
       T* noise = originals[0].pairs[q].noise_gradient + j;
       V sum = hn::LoadU(d, noise);
       for (std::size_t o = 0; o < kOriginals; ++o) {
-        const V value = hn::LoadU(d, originals[o].pairs[q].exponentials + j);
+        // One product and two additions: multipliers are busy enough with the exponentials around.
         const V weight = hn::Set(d, originals[o].weights[q]);
-        sum = hn::MulAdd(value, weight, sum);
-        sums[o] = hn::MulAdd(value, weight, sums[o]);
+        const V value = hn::Mul(hn::LoadU(d, originals[o].pairs[q].exponentials + j), weight);
+        sum = hn::Add(sum, value);
+        sums[o] = hn::Add(sums[o], value);
       }
       hn::StoreU(sum, d, noise);
     }
