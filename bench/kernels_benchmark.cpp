@@ -48,7 +48,7 @@ void virtual_softmax(benchmark::State& state) {
   std::vector<float> scratch(virtual_softmax_scratch(classes, kOriginals, noise_rows));
   for (auto _ : state) {
     benchmark::DoNotOptimize(virtual_softmax_gradient<float>({original.view(), noise.view(), scale.view(), labels},
-                                                             0.1F, 1e-4F, original_gradient.view(),
+                                                             0.1F, 1e-4F, false, original_gradient.view(),
                                                              noise_gradient.view(), scratch));
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kOriginals * noise_rows * classes));

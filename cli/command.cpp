@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "annulus/base/error.h"
+#include "annulus/eval/method.h"
 #include "annulus/store/atomic_file.h"
 
 namespace annulus::cli {
@@ -31,6 +32,13 @@ void add_json(CLI::App& command, std::string& file, const std::string& meaning) 
           "--json", [&file](const std::string& value) { file = value.empty() ? "-" : value; }, meaning)
       ->type_name("[FILE]")
       ->expected(0, 1);
+}
+
+std::string method_list() {
+  std::string list = "Methods to compare:";
+  for (const Method& method : methods()) list += fmt::format(" {} ({});", method.name, method.summary);
+  list.back() = '.';
+  return list;
 }
 
 void add_example(CLI::App& command, const std::string& example) { command.footer("Example:\n" + example); }

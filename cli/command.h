@@ -18,6 +18,7 @@ using Action = std::function<void()>;
 void add_fit(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_evaluate(CLI::App& app, Action& action);
+void add_episodes(CLI::App& app, Action& action);
 void add_extract(CLI::App& app, Action& action);
 void add_backbones(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
@@ -37,6 +38,8 @@ void add_quiet(CLI::App& command, RunOptions& options);
 // --json [FILE]: `file` becomes "-" (standard output) when the option is given without a file, and stays empty when
 // the option is not given.
 void add_json(CLI::App& command, std::string& file, const std::string& meaning);
+// The methods that protocols compare, for help texts.
+std::string method_list();
 // Ends the help of a verb with an example.
 void add_example(CLI::App& command, const std::string& example);
 

@@ -75,13 +75,6 @@ void run_evaluate(const EvaluateOptions& options) {
   if (options.json != "-" && options.csv != "-") print_report(report, options.subsets);
 }
 
-std::string method_list() {
-  std::string list = "Methods to compare:";
-  for (const Method& method : methods()) list += fmt::format(" {} ({});", method.name, method.summary);
-  list.back() = '.';
-  return list;
-}
-
 }  // namespace
 
 void add_evaluate(CLI::App& app, Action& action) {

@@ -21,7 +21,7 @@ thread_local bool inside_task = false;
 // One call of parallel_for. Helpers hold it by shared_ptr, so one that wakes late finds no task left and lets go.
 struct Job {
   std::size_t tasks = 0;
-  const std::function<void(std::size_t)>* body = nullptr;
+  const TaskBody* body = nullptr;
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::condition_variable all_left;
@@ -125,7 +125,7 @@ int hardware_threads() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-void parallel_for(int threads, std::size_t tasks, const std::function<void(std::size_t)>& body) {
+void parallel_for(int threads, std::size_t tasks, TaskBody body) {
   if (tasks == 0) return;
   if (threads <= 0) threads = hardware_threads();
   const auto wanted = static_cast<int>(std::min<std::size_t>(tasks, static_cast<std::size_t>(threads)));

@@ -44,8 +44,8 @@ struct Sides {
   std::size_t classes;
 };
 
-HWY_INLINE double original_gradient(const Original& original, const Sides& sides, float smoothing,
-                                    float gradient_scale) {
+HWY_INLINE LossSums original_gradient(const Original& original, const Sides& sides, float smoothing,
+                                      float gradient_scale) {
   const Tag d;
   const std::size_t lanes = hn::Lanes(d);
   const auto classes = static_cast<float>(sides.classes);
@@ -53,6 +53,7 @@ HWY_INLINE double original_gradient(const Original& original, const Sides& sides
   for (std::size_t j = 0; j < sides.classes; ++j) class_sums[j] = hn::Zero(d);
   Vec scale_sum = hn::Zero(d);
   Vec loss = hn::Zero(d);
+  std::size_t hits = 0;
   for (std::size_t r = 0; r < sides.noise_rows; r += lanes) {
     const std::size_t count = std::min(lanes, sides.noise_rows - r);
     // Lanes beyond the last noise row have scale 0: they add nothing to any gradient.
@@ -67,6 +68,7 @@ HWY_INLINE double original_gradient(const Original& original, const Sides& sides
     }
     const Vec label_logit = hn::Add(hn::Set(d, original.logits[original.label]),
                                     hn::LoadU(d, sides.noise + original.label * sides.padded + r));
+    hits += hn::CountTrue(d, hn::And(hn::Ge(label_logit, largest), hn::FirstN(d, count)));
     const Vec factor = hn::Mul(scale, hn::Set(d, kUnit<float>));
     Vec sum = hn::Zero(d);
     for (std::size_t j = 0; j < sides.classes; ++j) {
@@ -96,11 +98,11 @@ HWY_INLINE double original_gradient(const Original& original, const Sides& sides
         hn::GetLane(hn::SumOfLanes(d, class_sums[j])) - gradient_scale * smoothing * scales / classes;
   }
   original.gradient[original.label] -= gradient_scale * (1.0F - smoothing) * scales;
-  return static_cast<double>(hn::GetLane(hn::SumOfLanes(d, loss)));
+  return {static_cast<double>(hn::GetLane(hn::SumOfLanes(d, loss))), hits};
 }
 
-double gradient(const VirtualLogits<float>& logits, float smoothing, float gradient_scale,
-                MatrixView<float> original_gradients, MatrixView<float> noise_gradient, float* scratch) {
+LossSums gradient(const VirtualLogits<float>& logits, float smoothing, float gradient_scale,
+                  MatrixView<float> original_gradients, MatrixView<float> noise_gradient, float* scratch) {
   const std::size_t classes = logits.original.cols();
   const std::size_t noise_rows = logits.noise.rows();
   const std::size_t padded = padded_rows(noise_rows);
@@ -112,9 +114,9 @@ double gradient(const VirtualLogits<float>& logits, float smoothing, float gradi
   }
   std::fill(turned_gradient, turned_gradient + classes * padded, 0.0F);
   const Sides sides{noise, turned_gradient, padded, noise_rows, classes};
-  double loss = 0.0;
+  LossSums sums;
   for (std::size_t i = 0; i < logits.original.rows(); ++i) {
-    loss += original_gradient({logits.original.row(i).data(), original_gradients.row(i).data(),
+    sums += original_gradient({logits.original.row(i).data(), original_gradients.row(i).data(),
                                logits.scale.row(i).data(), static_cast<std::size_t>(logits.labels[i])},
                               sides, smoothing, gradient_scale);
   }
@@ -124,7 +126,7 @@ double gradient(const VirtualLogits<float>& logits, float smoothing, float gradi
     const float even = gradient_scale * smoothing * scales / static_cast<float>(classes);
     for (std::size_t j = 0; j < classes; ++j) noise_gradient(r, j) += turned_gradient[j * padded + r] - even;
   }
-  return loss;
+  return sums;
 }
 
 }  // namespace annulus::HWY_NAMESPACE
@@ -139,9 +141,9 @@ std::size_t few_classes_scratch(std::size_t classes, std::size_t noise_rows) {
   return 2 * classes * padded_rows(noise_rows);
 }
 
-double few_classes_gradient(const VirtualLogits<float>& logits, float smoothing, float gradient_scale,
-                            MatrixView<float> original_gradient, MatrixView<float> noise_gradient,
-                            std::span<float> scratch) {
+LossSums few_classes_gradient(const VirtualLogits<float>& logits, float smoothing, float gradient_scale,
+                              MatrixView<float> original_gradient, MatrixView<float> noise_gradient,
+                              std::span<float> scratch) {
   assert(logits.original.cols() <= kFewClasses);
   assert(scratch.size() >= few_classes_scratch(logits.original.cols(), logits.noise.rows()));
   return HWY_DYNAMIC_DISPATCH(gradient)(logits, smoothing, gradient_scale, original_gradient, noise_gradient,

@@ -29,6 +29,32 @@ T squared_length_impl(const T* row, std::size_t count) {
 }
 
 template <class T>
+T weighted_squares_impl(const T* row, const T* shape, std::size_t count) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto sum = hn::Zero(d);
+  std::size_t j = 0;
+  for (; j + lanes <= count; j += lanes) {
+    const auto value = hn::LoadU(d, row + j);
+    sum = hn::MulAdd(hn::Mul(value, hn::LoadU(d, shape + j)), value, sum);
+  }
+  T total = hn::GetLane(hn::SumOfLanes(d, sum));
+  for (; j < count; ++j) total += row[j] * shape[j] * row[j];
+  return total;
+}
+
+template <class T>
+void multiply_impl(const T* row, const T* shape, T* out, std::size_t count) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t j = 0;
+  for (; j + lanes <= count; j += lanes) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, row + j), hn::LoadU(d, shape + j)), d, out + j);
+  }
+  for (; j < count; ++j) out[j] = row[j] * shape[j];
+}
+
+template <class T>
 void scale_impl(T* row, std::size_t count, T factor) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
@@ -68,6 +94,18 @@ void add_impl(const T* row, T* out, std::size_t count) {
 
 float squared_length_float(const float* row, std::size_t count) { return squared_length_impl(row, count); }
 double squared_length_double(const double* row, std::size_t count) { return squared_length_impl(row, count); }
+float weighted_squares_float(const float* row, const float* shape, std::size_t count) {
+  return weighted_squares_impl(row, shape, count);
+}
+double weighted_squares_double(const double* row, const double* shape, std::size_t count) {
+  return weighted_squares_impl(row, shape, count);
+}
+void multiply_float(const float* row, const float* shape, float* out, std::size_t count) {
+  multiply_impl(row, shape, out, count);
+}
+void multiply_double(const double* row, const double* shape, double* out, std::size_t count) {
+  multiply_impl(row, shape, out, count);
+}
 void scale_float(float* row, std::size_t count, float factor) { scale_impl(row, count, factor); }
 void scale_double(double* row, std::size_t count, double factor) { scale_impl(row, count, factor); }
 float virtual_row_float(const float* original, const float* shape, const float* noise, float radius, float* out,
@@ -89,6 +127,10 @@ namespace annulus {
 
 HWY_EXPORT(squared_length_float);
 HWY_EXPORT(squared_length_double);
+HWY_EXPORT(weighted_squares_float);
+HWY_EXPORT(weighted_squares_double);
+HWY_EXPORT(multiply_float);
+HWY_EXPORT(multiply_double);
 HWY_EXPORT(scale_float);
 HWY_EXPORT(scale_double);
 HWY_EXPORT(virtual_row_float);
@@ -103,6 +145,28 @@ float squared_length(std::span<const float> row) {
 template <>
 double squared_length(std::span<const double> row) {
   return HWY_DYNAMIC_DISPATCH(squared_length_double)(row.data(), row.size());
+}
+
+template <>
+float weighted_squares(std::span<const float> row, std::span<const float> shape) {
+  assert(row.size() == shape.size());
+  return HWY_DYNAMIC_DISPATCH(weighted_squares_float)(row.data(), shape.data(), row.size());
+}
+template <>
+double weighted_squares(std::span<const double> row, std::span<const double> shape) {
+  assert(row.size() == shape.size());
+  return HWY_DYNAMIC_DISPATCH(weighted_squares_double)(row.data(), shape.data(), row.size());
+}
+
+template <>
+void multiply_row(std::span<const float> row, std::span<const float> shape, std::span<float> out) {
+  assert(row.size() == shape.size() && out.size() == shape.size());
+  HWY_DYNAMIC_DISPATCH(multiply_float)(row.data(), shape.data(), out.data(), out.size());
+}
+template <>
+void multiply_row(std::span<const double> row, std::span<const double> shape, std::span<double> out) {
+  assert(row.size() == shape.size() && out.size() == shape.size());
+  HWY_DYNAMIC_DISPATCH(multiply_double)(row.data(), shape.data(), out.data(), out.size());
 }
 
 template <>

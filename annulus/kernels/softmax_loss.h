@@ -12,6 +12,12 @@ namespace annulus {
 struct LossSums {
   double loss = 0.0;     // summed over rows
   std::size_t hits = 0;  // rows whose label has the largest logit
+
+  LossSums& operator+=(const LossSums& other) {
+    loss += other.loss;
+    hits += other.hits;
+    return *this;
+  }
 };
 
 // Replaces each row of logits by gradient_scale * (p - t), where p is its softmax and t the smoothed target

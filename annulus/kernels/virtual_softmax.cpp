@@ -44,17 +44,21 @@ struct PairTerms {
   T shift;            // subtracted, in units of kUnit
 };
 
-// exponentials = exp(factor * (original + noise) - shift) for kCount noise rows at once; sums into `sums`.
-template <std::size_t kCount, class T>
-HWY_INLINE void exponential_rows(const T* original, const PairTerms<T>* terms, std::size_t classes, T* sums) {
+// exponentials = exp(factor * (original + noise) - shift) for kCount noise rows at once; their sums into `sums` and,
+// where hits are counted, the largest ones into `largest`.
+template <std::size_t kCount, bool kHits, class T>
+HWY_INLINE void exponential_rows(const T* original, const PairTerms<T>* terms, std::size_t classes, T* sums,
+                                 T* largest) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t lanes = hn::Lanes(d);
   V total[kCount];
+  V best[kCount];
   V factor[kCount];
   V shift[kCount];
   for (std::size_t q = 0; q < kCount; ++q) {
     total[q] = hn::Zero(d);
+    best[q] = hn::Zero(d);
     factor[q] = hn::Set(d, terms[q].factor);
     shift[q] = hn::Set(d, terms[q].shift);
   }
@@ -65,6 +69,7 @@ HWY_INLINE void exponential_rows(const T* original, const PairTerms<T>* terms, s
       const V logit = hn::Add(base, hn::LoadU(d, terms[q].noise + j));
       const V value = exponential(d, hn::MulSub(logit, factor[q], shift[q]));
       total[q] = hn::Add(total[q], value);
+      if constexpr (kHits) best[q] = hn::Max(best[q], value);
       hn::StoreU(value, d, terms[q].exponentials + j);
     }
   }
@@ -76,10 +81,14 @@ HWY_INLINE void exponential_rows(const T* original, const PairTerms<T>* terms, s
       const V logit = hn::Add(base, load_first(d, terms[q].noise + j, left));
       const V value = hn::IfThenElseZero(mask, exponential(d, hn::MulSub(logit, factor[q], shift[q])));
       total[q] = hn::Add(total[q], value);
+      if constexpr (kHits) best[q] = hn::Max(best[q], value);
       store_first(d, value, terms[q].exponentials + j, left);
     }
   }
-  for (std::size_t q = 0; q < kCount; ++q) sums[q] = hn::GetLane(hn::SumOfLanes(d, total[q]));
+  for (std::size_t q = 0; q < kCount; ++q) {
+    sums[q] = hn::GetLane(hn::SumOfLanes(d, total[q]));
+    if constexpr (kHits) largest[q] = hn::GetLane(hn::MaxOfLanes(d, best[q]));
+  }
 }
 
 // One original of a block: its logits, its gradient row, and the terms of its pairs with kNoiseBlock noise rows.
@@ -181,9 +190,9 @@ void add_constant(T* row, std::size_t count, T constant) {
 }
 
 // Fills in exponentials and weights of one original's pairs with kCount noise rows; returns their loss.
-template <std::size_t kCount, class T>
-HWY_INLINE double original_pairs(OriginalTerms<T>& original, const RowStatistics<T>* noise, T smoothing,
-                                 T gradient_scale, std::size_t classes) {
+template <std::size_t kCount, bool kHits, class T>
+HWY_INLINE LossSums original_pairs(OriginalTerms<T>& original, const RowStatistics<T>* noise, T smoothing,
+                                   T gradient_scale, std::size_t classes) {
   // A sum below this means that the shift, an upper bound, was far above the largest logit: take the exact maximum.
   const T smallest_sum = std::is_same_v<T, float> ? T{1e-25F} : static_cast<T>(1e-200);
   PairTerms<T>* pairs = original.pairs;
@@ -192,21 +201,23 @@ HWY_INLINE double original_pairs(OriginalTerms<T>& original, const RowStatistics
     pairs[q].shift = pairs[q].factor * (original.statistics.largest + noise[q].largest);
   }
   T sums[kCount];
-  exponential_rows<kCount>(original.logits, pairs, classes, sums);
-  double loss = 0.0;
+  T largest[kCount];
+  exponential_rows<kCount, kHits>(original.logits, pairs, classes, sums, largest);
+  LossSums result;
   for (std::size_t q = 0; q < kCount; ++q) {
     if (!(sums[q] >= smallest_sum)) {
       pairs[q].shift = pairs[q].factor * largest_sum(original.logits, pairs[q].noise, classes);
-      exponential_rows<1>(original.logits, pairs + q, classes, sums + q);
+      exponential_rows<1, kHits>(original.logits, pairs + q, classes, sums + q, largest + q);
     }
     const T scale = original.scales[q];
     original.weights[q] = gradient_scale * scale / sums[q];
     const T label_logit = scale * (original.logits[original.label] + pairs[q].noise[original.label]);
     const T mean_logit = scale * (original.statistics.mean + noise[q].mean);
-    loss += static_cast<double>(pairs[q].shift / kUnit<T> + std::log(sums[q]) - (T{1} - smoothing) * label_logit -
-                                smoothing * mean_logit);
+    if constexpr (kHits) result.hits += pairs[q].exponentials[original.label] >= largest[q] ? 1 : 0;
+    result.loss += static_cast<double>(pairs[q].shift / kUnit<T> + std::log(sums[q]) -
+                                       (T{1} - smoothing) * label_logit - smoothing * mean_logit);
   }
-  return loss;
+  return result;
 }
 
 // What all blocks of one call share.
@@ -222,13 +233,13 @@ struct Pass {
 };
 
 // kOriginals originals from `first_original` on against kCount noise rows from `first_noise` on.
-template <std::size_t kOriginals, std::size_t kCount, class T>
-HWY_INLINE double block(const Pass<T>& pass, std::size_t first_original, std::size_t first_noise,
-                        const RowStatistics<T>* noise) {
+template <std::size_t kOriginals, std::size_t kCount, bool kHits, class T>
+HWY_INLINE LossSums block(const Pass<T>& pass, std::size_t first_original, std::size_t first_noise,
+                          const RowStatistics<T>* noise) {
   const VirtualLogits<T>& logits = pass.logits;
   const std::size_t classes = logits.original.cols();
   OriginalTerms<T> originals[kOriginals];
-  double loss = 0.0;
+  LossSums result;
   for (std::size_t o = 0; o < kOriginals; ++o) {
     const std::size_t i = first_original + o;
     originals[o].logits = logits.original.data() + i * logits.original.stride();
@@ -242,7 +253,7 @@ HWY_INLINE double block(const Pass<T>& pass, std::size_t first_original, std::si
           pass.noise_gradient.data() + (first_noise + q) * pass.noise_gradient.stride();
       originals[o].pairs[q].exponentials = pass.buffer + (o * kNoiseBlock + q) * classes;
     }
-    loss += original_pairs<kCount>(originals[o], noise, pass.smoothing, pass.gradient_scale, classes);
+    result += original_pairs<kCount, kHits>(originals[o], noise, pass.smoothing, pass.gradient_scale, classes);
   }
   accumulate_rows<kOriginals, kCount>(originals, classes);
   for (OriginalTerms<T>& original : originals) {
@@ -252,12 +263,12 @@ HWY_INLINE double block(const Pass<T>& pass, std::size_t first_original, std::si
       original.gradient[original.label] -= target;
     }
   }
-  return loss;
+  return result;
 }
 
 // All originals against kCount noise rows from `first_noise` on.
-template <std::size_t kCount, class T>
-HWY_INLINE double noise_block(const Pass<T>& pass, std::size_t first_noise) {
+template <std::size_t kCount, bool kHits, class T>
+HWY_INLINE LossSums noise_block(const Pass<T>& pass, std::size_t first_noise) {
   const VirtualLogits<T>& logits = pass.logits;
   const std::size_t classes = logits.original.cols();
   const std::size_t count = logits.original.rows();
@@ -265,24 +276,24 @@ HWY_INLINE double noise_block(const Pass<T>& pass, std::size_t first_noise) {
   for (std::size_t q = 0; q < kCount; ++q) {
     noise[q] = row_statistics(logits.noise.data() + (first_noise + q) * logits.noise.stride(), classes);
   }
-  double loss = 0.0;
+  LossSums result;
   std::size_t i = 0;
   for (; i + kOriginalBlock <= count; i += kOriginalBlock) {
-    loss += block<kOriginalBlock, kCount>(pass, i, first_noise, noise);
+    result += block<kOriginalBlock, kCount, kHits>(pass, i, first_noise, noise);
   }
-  for (; i < count; ++i) loss += block<1, kCount>(pass, i, first_noise, noise);
+  for (; i < count; ++i) result += block<1, kCount, kHits>(pass, i, first_noise, noise);
   for (std::size_t q = 0; q < kCount; ++q) {
     T scales = 0;
     for (std::size_t o = 0; o < count; ++o) scales += logits.scale(o, first_noise + q);
     add_constant(pass.noise_gradient.data() + (first_noise + q) * pass.noise_gradient.stride(), classes,
                  -pass.gradient_scale * pass.smoothing * scales / static_cast<T>(classes));
   }
-  return loss;
+  return result;
 }
 
-template <class T>
-double gradient(const VirtualLogits<T>& logits, T smoothing, T gradient_scale, MatrixView<T> original_gradient,
-                MatrixView<T> noise_gradient, T* scratch) {
+template <bool kHits, class T>
+LossSums gradient(const VirtualLogits<T>& logits, T smoothing, T gradient_scale, MatrixView<T> original_gradient,
+                  MatrixView<T> noise_gradient, T* scratch) {
   const std::size_t originals = logits.original.rows();
   const std::size_t noise_rows = logits.noise.rows();
   const std::size_t classes = logits.original.cols();
@@ -293,17 +304,19 @@ double gradient(const VirtualLogits<T>& logits, T smoothing, T gradient_scale, M
   }
   const Pass<T> pass{logits,         smoothing,  gradient_scale,         original_gradient,
                      noise_gradient, statistics, scratch + 2 * originals};
-  double loss = 0.0;
+  LossSums result;
   std::size_t first = 0;
-  for (; first + kNoiseBlock <= noise_rows; first += kNoiseBlock) loss += noise_block<kNoiseBlock>(pass, first);
-  for (; first < noise_rows; ++first) loss += noise_block<1>(pass, first);
+  for (; first + kNoiseBlock <= noise_rows; first += kNoiseBlock) {
+    result += noise_block<kNoiseBlock, kHits>(pass, first);
+  }
+  for (; first < noise_rows; ++first) result += noise_block<1, kHits>(pass, first);
   for (std::size_t i = 0; i < originals; ++i) {
     T scales = 0;
     for (std::size_t r = 0; r < noise_rows; ++r) scales += logits.scale(i, r);
     add_constant(original_gradient.data() + i * original_gradient.stride(), classes,
                  -gradient_scale * smoothing * scales / static_cast<T>(classes));
   }
-  return loss;
+  return result;
 }
 
 template <class T>
@@ -339,13 +352,15 @@ float exponential_sum_float(const float* row, std::size_t count) {
   return total;
 }
 
-double gradient_float(const VirtualLogits<float>& logits, float smoothing, float gradient_scale,
-                      MatrixView<float> original_gradient, MatrixView<float> noise_gradient, float* scratch) {
-  return gradient(logits, smoothing, gradient_scale, original_gradient, noise_gradient, scratch);
+LossSums gradient_float(const VirtualLogits<float>& logits, float smoothing, float gradient_scale, bool count_hits,
+                        MatrixView<float> original_gradient, MatrixView<float> noise_gradient, float* scratch) {
+  return count_hits ? gradient<true>(logits, smoothing, gradient_scale, original_gradient, noise_gradient, scratch)
+                    : gradient<false>(logits, smoothing, gradient_scale, original_gradient, noise_gradient, scratch);
 }
-double gradient_double(const VirtualLogits<double>& logits, double smoothing, double gradient_scale,
-                       MatrixView<double> original_gradient, MatrixView<double> noise_gradient, double* scratch) {
-  return gradient(logits, smoothing, gradient_scale, original_gradient, noise_gradient, scratch);
+LossSums gradient_double(const VirtualLogits<double>& logits, double smoothing, double gradient_scale, bool count_hits,
+                         MatrixView<double> original_gradient, MatrixView<double> noise_gradient, double* scratch) {
+  return count_hits ? gradient<true>(logits, smoothing, gradient_scale, original_gradient, noise_gradient, scratch)
+                    : gradient<false>(logits, smoothing, gradient_scale, original_gradient, noise_gradient, scratch);
 }
 std::size_t hits_float(const VirtualLogits<float>& logits) { return hits(logits); }
 std::size_t hits_double(const VirtualLogits<double>& logits) { return hits(logits); }
@@ -372,26 +387,26 @@ std::size_t virtual_softmax_scratch(std::size_t classes, std::size_t originals, 
 }
 
 template <>
-double virtual_softmax_gradient(const VirtualLogits<float>& logits, float smoothing, float gradient_scale,
-                                MatrixView<float> original_gradient, MatrixView<float> noise_gradient,
-                                std::span<float> scratch) {
+LossSums virtual_softmax_gradient(const VirtualLogits<float>& logits, float smoothing, float gradient_scale,
+                                  bool count_hits, MatrixView<float> original_gradient,
+                                  MatrixView<float> noise_gradient, std::span<float> scratch) {
   assert(scratch.size() >=
          virtual_softmax_scratch(logits.original.cols(), logits.original.rows(), logits.noise.rows()));
   if (logits.original.cols() <= kFewClasses) {
     return few_classes_gradient(logits, smoothing, gradient_scale, original_gradient, noise_gradient, scratch);
   }
-  return HWY_DYNAMIC_DISPATCH(gradient_float)(logits, smoothing, gradient_scale, original_gradient, noise_gradient,
-                                              scratch.data());
+  return HWY_DYNAMIC_DISPATCH(gradient_float)(logits, smoothing, gradient_scale, count_hits, original_gradient,
+                                              noise_gradient, scratch.data());
 }
 
 template <>
-double virtual_softmax_gradient(const VirtualLogits<double>& logits, double smoothing, double gradient_scale,
-                                MatrixView<double> original_gradient, MatrixView<double> noise_gradient,
-                                std::span<double> scratch) {
+LossSums virtual_softmax_gradient(const VirtualLogits<double>& logits, double smoothing, double gradient_scale,
+                                  bool count_hits, MatrixView<double> original_gradient,
+                                  MatrixView<double> noise_gradient, std::span<double> scratch) {
   assert(scratch.size() >=
          virtual_softmax_scratch(logits.original.cols(), logits.original.rows(), logits.noise.rows()));
-  return HWY_DYNAMIC_DISPATCH(gradient_double)(logits, smoothing, gradient_scale, original_gradient, noise_gradient,
-                                               scratch.data());
+  return HWY_DYNAMIC_DISPATCH(gradient_double)(logits, smoothing, gradient_scale, count_hits, original_gradient,
+                                               noise_gradient, scratch.data());
 }
 
 template <>

@@ -23,12 +23,13 @@ struct VirtualLogits {
 
 // Adds to the two factors of the gradient, with G_irj = gradient_scale * scale(i, r) * (p_irj - t_ij):
 //   original_gradient(i, j) += sum over r of G_irj        noise_gradient(r, j) += sum over i of G_irj
-// and returns the summed loss (hits are not counted). t is the smoothed target. Safe at any finite logit size. Runs on
+// and returns the summed loss, and the hits when they are asked for (0 otherwise: they cost one more operation an
+// element). t is the smoothed target. Safe at any finite logit size. Runs on
 // the calling thread. Cost: one exponential for every (i, r, j); `scratch` needs virtual_softmax_scratch(classes,
 // originals) numbers.
 template <class T>
-double virtual_softmax_gradient(const VirtualLogits<T>& logits, T smoothing, T gradient_scale,
-                                MatrixView<T> original_gradient, MatrixView<T> noise_gradient, std::span<T> scratch);
+LossSums virtual_softmax_gradient(const VirtualLogits<T>& logits, T smoothing, T gradient_scale, bool count_hits,
+                                  MatrixView<T> original_gradient, MatrixView<T> noise_gradient, std::span<T> scratch);
 
 std::size_t virtual_softmax_scratch(std::size_t classes, std::size_t originals, std::size_t noise_rows);
 

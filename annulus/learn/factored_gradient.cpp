@@ -3,24 +3,40 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "annulus/base/parallel.h"
 #include "annulus/kernels/gemm.h"
 #include "annulus/kernels/rows.h"
 #include "annulus/kernels/virtual_softmax.h"
+#include "annulus/learn/noise_bank.h"
 
 namespace annulus {
 namespace {
 
 constexpr std::size_t kOriginalsPerPart = 32;  // fixed, so that results do not depend on the number of threads
+constexpr std::size_t kRowsPerTask = 16;
+
+std::size_t row_tasks(std::size_t rows) { return (rows + kRowsPerTask - 1) / kRowsPerTask; }
+
+// out = rows . shape, column by column.
+template <class T>
+void scale_columns(int threads, ConstMatrixView<T> rows, std::span<const T> shape, MatrixView<T> out) {
+  parallel_for(threads, row_tasks(rows.rows()), [&](std::size_t task) {
+    const std::size_t end = std::min(rows.rows(), (task + 1) * kRowsPerTask);
+    for (std::size_t i = task * kRowsPerTask; i < end; ++i) multiply_row(rows.row(i), shape, out.row(i));
+  });
+}
 
 }  // namespace
 
 template <class T>
 FactoredGradient<T>::FactoredGradient(NoiseOptions<T> options)
     : options_(std::move(options)),
-      drawn_(options_.antithetic ? (options_.virtual_count + 1) / 2 : options_.virtual_count) {}
+      drawn_(options_.antithetic ? (options_.virtual_count + 1) / 2 : options_.virtual_count) {
+  for (const T s : options_.scale) squared_scale_.push_back(s * s);
+}
 
 template <class T>
 std::size_t FactoredGradient<T>::balanced_group(std::size_t dimension) {
@@ -44,20 +60,25 @@ void FactoredGradient<T>::cut(std::size_t originals) {
 }
 
 template <class T>
-void FactoredGradient<T>::fill_noise(std::size_t step, MatrixView<T> noise) {
-  noise_squares_.resize(noise.rows());
-  if (options_.numbers) options_.numbers(step, 0, noise);
-  const std::uint64_t step_start = std::uint64_t{step} << 40;
-  constexpr std::size_t kRowsPerTask = 16;
-  parallel_for(options_.threads, (noise.rows() + kRowsPerTask - 1) / kRowsPerTask, [&](std::size_t task) {
+ConstMatrixView<T> FactoredGradient<T>::noise_of(std::size_t step, std::size_t dimension) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (options_.bank != nullptr) {
+      const auto kept = options_.bank->rows(options_.stream, step, noise_rows(), dimension);
+      if (kept.rows() > 0) return kept;
+    }
+  }
+  const auto noise = reuse(noise_, noise_rows(), dimension);
+  if (options_.numbers) {
+    options_.numbers(step, 0, noise);
+    return noise;
+  }
+  parallel_for(options_.threads, row_tasks(noise.rows()), [&](std::size_t task) {
     const std::size_t end = std::min(noise.rows(), (task + 1) * kRowsPerTask);
     for (std::size_t r = task * kRowsPerTask; r < end; ++r) {
-      const auto row = noise.row(r);
-      if (!options_.numbers) fill_normals(options_.stream, step_start + r * noise.cols(), row);
-      for (std::size_t j = 0; j < row.size(); ++j) row[j] *= options_.scale[j];
-      noise_squares_[r] = squared_length(std::span<const T>(row));
+      fill_normals(options_.stream, noise_row_start(step, r, dimension), noise.row(r));
     }
   });
+  return noise;
 }
 
 template <class T>
@@ -69,12 +90,21 @@ void FactoredGradient<T>::fill_scales(const HeadView<T>& head, const StepBatch<T
     return;
   }
   const auto products = reuse(products_, batch.rows.rows(), drawn_);
+  const auto scaled_rows = reuse(scaled_rows_, batch.rows.rows(), batch.rows.cols());
+  scale_columns(options_.threads, batch.rows, options_.scale, scaled_rows);
+  noise_squares_.resize(noise.rows());
+  parallel_for(options_.threads, row_tasks(noise.rows()), [&](std::size_t task) {
+    const std::size_t end = std::min(noise.rows(), (task + 1) * kRowsPerTask);
+    for (std::size_t r = task * kRowsPerTask; r < end; ++r) {
+      noise_squares_[r] = weighted_squares(noise.row(r), std::span<const T>(squared_scale_));
+    }
+  });
   const T epsilon = options_.epsilon;
   for (std::size_t g = 0, p = 0; g < groups_; ++g) {
     const std::size_t first = parts_[p].first;
     std::size_t originals = 0;
     for (; p < parts_.size() && parts_[p].group == g; ++p) originals += parts_[p].count;
-    gemm(Transpose::kNo, Transpose::kYes, T{2} * epsilon, batch.rows.rows_at(first, originals),
+    gemm(Transpose::kNo, Transpose::kYes, T{2} * epsilon, ConstMatrixView<T>(scaled_rows.rows_at(first, originals)),
          noise.rows_at(g * drawn_, drawn_), T{0}, products.rows_at(first, originals), options_.threads);
   }
   parallel_for(options_.threads, parts_.size(), [&](std::size_t task) {
@@ -97,9 +127,8 @@ template <class T>
 void FactoredGradient<T>::prepare(const HeadView<T>& head, const StepBatch<T>& batch) {
   const std::size_t classes = head.weights.rows();
   cut(batch.rows.rows());
-  const auto noise = reuse(noise_, noise_rows(), batch.rows.cols());
-  fill_noise(batch.step, noise);
-  fill_scales(head, batch, noise);
+  step_noise_ = noise_of(batch.step, batch.rows.cols());
+  fill_scales(head, batch, step_noise_);
 
   const auto original = reuse(original_logits_, batch.rows.rows(), classes);
   gemm(Transpose::kNo, Transpose::kYes, T{1}, batch.rows, head.weights, T{0}, original, options_.threads);
@@ -109,7 +138,9 @@ void FactoredGradient<T>::prepare(const HeadView<T>& head, const StepBatch<T>& b
   const std::size_t count = options_.virtual_count;
   const auto all = reuse(noise_logits_, groups_ * count, classes);
   const auto drawn = options_.antithetic ? reuse(drawn_logits_, noise_rows(), classes) : all;
-  gemm(Transpose::kNo, Transpose::kYes, options_.epsilon, ConstMatrixView<T>(noise), head.weights, T{0}, drawn,
+  const auto scaled_weights = reuse(scaled_weights_, classes, batch.rows.cols());
+  scale_columns(options_.threads, head.weights, options_.scale, scaled_weights);
+  gemm(Transpose::kNo, Transpose::kYes, options_.epsilon, step_noise_, ConstMatrixView<T>(scaled_weights), T{0}, drawn,
        options_.threads);
   if (!options_.antithetic) return;
   for (std::size_t g = 0; g < groups_; ++g) {
@@ -129,20 +160,20 @@ template <class T>
 MatrixView<T> FactoredGradient<T>::fold_noise_gradient(std::size_t classes) {
   const std::size_t count = options_.virtual_count;
   const auto folded = reuse(folded_gradient_, noise_rows(), classes);
-  std::vector<std::size_t> first_part(groups_ + 1, parts_.size());
-  for (std::size_t p = parts_.size(); p > 0; --p) first_part[parts_[p - 1].group] = p - 1;
+  first_part_.assign(groups_ + 1, parts_.size());
+  for (std::size_t p = parts_.size(); p > 0; --p) first_part_[parts_[p - 1].group] = p - 1;
   const MatrixView<T> parts(noise_gradient_.data(), parts_.size() * count, classes);
   parallel_for(options_.threads, noise_rows(), [&](std::size_t row) {
     const std::size_t group = row / drawn_;
     const std::size_t r = row % drawn_;
     const auto out = folded.row(row);
-    const auto start = parts.row(first_part[group] * count + r);
+    const auto start = parts.row(first_part_[group] * count + r);
     std::copy(start.begin(), start.end(), out.begin());
-    for (std::size_t p = first_part[group] + 1; p < first_part[group + 1]; ++p) {
+    for (std::size_t p = first_part_[group] + 1; p < first_part_[group + 1]; ++p) {
       add_row(std::span<const T>(parts.row(p * count + r)), out);
     }
     if (r + drawn_ >= count) return;  // drawn for itself alone
-    for (std::size_t p = first_part[group]; p < first_part[group + 1]; ++p) {
+    for (std::size_t p = first_part_[group]; p < first_part_[group + 1]; ++p) {
       const auto mirrored = parts.row(p * count + r + drawn_);
       std::transform(out.begin(), out.end(), mirrored.begin(), out.begin(), [](T a, T b) { return a - b; });
     }
@@ -151,8 +182,8 @@ MatrixView<T> FactoredGradient<T>::fold_noise_gradient(std::size_t classes) {
 }
 
 template <class T>
-double FactoredGradient<T>::loss_gradient(const HeadView<T>& head, const StepBatch<T>& batch,
-                                          StepGradient<T>& gradient) {
+StepSums FactoredGradient<T>::loss_gradient(const HeadView<T>& head, const StepBatch<T>& batch,
+                                            StepGradient<T>& gradient) {
   prepare(head, batch);
   const std::size_t classes = head.weights.rows();
   const std::size_t originals = batch.rows.rows();
@@ -162,7 +193,7 @@ double FactoredGradient<T>::loss_gradient(const HeadView<T>& head, const StepBat
   const auto noise_gradient = reuse(noise_gradient_, parts_.size() * count, classes);
   const std::size_t scratch_size = virtual_softmax_scratch(classes, kOriginalsPerPart, count);
   const auto scratch = reuse(scratch_, parts_.size(), scratch_size);
-  losses_.assign(parts_.size(), 0.0);
+  sums_.assign(parts_.size(), {});
   parallel_for(options_.threads, parts_.size(), [&](std::size_t task) {
     const Part& part = parts_[task];
     const VirtualLogits<T> logits{
@@ -174,24 +205,24 @@ double FactoredGradient<T>::loss_gradient(const HeadView<T>& head, const StepBat
     const auto part_noise = noise_gradient.rows_at(task * count, count);
     std::fill_n(part_original.data(), part.count * classes, T{0});
     std::fill_n(part_noise.data(), count * classes, T{0});
-    losses_[task] = virtual_softmax_gradient(logits, options_.label_smoothing, gradient_scale, part_original,
-                                             part_noise, scratch.row(task));
+    sums_[task] = virtual_softmax_gradient(logits, options_.label_smoothing, gradient_scale, options_.count_hits,
+                                           part_original, part_noise, scratch.row(task));
   });
   const auto folded = fold_noise_gradient(classes);
-  gemm(Transpose::kYes, Transpose::kNo, T{1}, ConstMatrixView<T>(original_gradient), batch.rows, T{0},
+  gemm(Transpose::kYes, Transpose::kNo, options_.epsilon, ConstMatrixView<T>(folded), step_noise_, T{0},
        gradient.weights.view(), options_.threads);
-  gemm(Transpose::kYes, Transpose::kNo, options_.epsilon, ConstMatrixView<T>(folded),
-       ConstMatrixView<T>(noise_.data(), noise_rows(), batch.rows.cols()), T{1}, gradient.weights.view(),
-       options_.threads);
+  scale_columns(options_.threads, ConstMatrixView<T>(gradient.weights.view()), options_.scale, gradient.weights.view());
+  gemm(Transpose::kYes, Transpose::kNo, T{1}, ConstMatrixView<T>(original_gradient), batch.rows, T{1},
+       gradient.weights.view(), options_.threads);
   if (head.kind == HeadKind::kLinear) {
     std::fill(gradient.bias.begin(), gradient.bias.end(), T{0});
     for (std::size_t i = 0; i < originals; ++i) {
       add_row(std::span<const T>(original_gradient.row(i)), std::span<T>(gradient.bias));
     }
   }
-  double loss = 0.0;
-  for (const double part : losses_) loss += part;
-  return loss / static_cast<double>(originals * count);
+  LossSums total;
+  for (const LossSums& part : sums_) total += part;
+  return {total.loss / static_cast<double>(originals * count), total.hits};
 }
 
 template <class T>
@@ -199,18 +230,18 @@ std::size_t FactoredGradient<T>::hits(const HeadView<T>& head, const StepBatch<T
   prepare(head, batch);
   const std::size_t classes = head.weights.rows();
   const std::size_t count = options_.virtual_count;
-  std::vector<std::size_t> hits(parts_.size(), 0);
+  sums_.assign(parts_.size(), {});
   parallel_for(options_.threads, parts_.size(), [&](std::size_t task) {
     const Part& part = parts_[task];
-    hits[task] = virtual_hits(
+    sums_[task].hits = virtual_hits(
         VirtualLogits<T>{ConstMatrixView<T>(original_logits_.data() + part.first * classes, part.count, classes),
                          ConstMatrixView<T>(noise_logits_.data() + part.group * count * classes, count, classes),
                          ConstMatrixView<T>(scales_.data() + part.first * count, part.count, count),
                          batch.labels.subspan(part.first, part.count)});
   });
-  std::size_t total = 0;
-  for (const std::size_t part : hits) total += part;
-  return total;
+  LossSums total;
+  for (const LossSums& part : sums_) total += part;
+  return total.hits;
 }
 
 template class FactoredGradient<float>;

@@ -36,6 +36,14 @@ struct StepGradient {
   std::vector<T> bias;  // linear head only
 };
 
+// Sums over the virtual examples of one step.
+struct StepSums {
+  double loss = 0.0;     // mean over the virtual examples
+  std::size_t hits = 0;  // classified correctly before the update; 0 unless hits are counted
+};
+
+class NoiseBank;
+
 // The virtual examples an engine makes: how many, how far out, and from which random numbers.
 template <class T>
 struct NoiseOptions {
@@ -47,6 +55,8 @@ struct NoiseOptions {
   bool antithetic = false;  // factored: noise rows come in pairs of opposite sign
   T label_smoothing = 0;
   int threads = 0;
+  bool count_hits = false;    // of every step
+  NoiseBank* bank = nullptr;  // factored: where noise rows are kept for other trainings with the same random stream
   // Standard normal numbers from outside, for tests: rows [first, first + out.rows()) of the step's noise.
   std::function<void(std::size_t step, std::size_t first, MatrixView<T> out)> numbers{};
 };

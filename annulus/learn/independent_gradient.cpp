@@ -9,6 +9,7 @@
 #include "annulus/kernels/gaussian.h"
 #include "annulus/kernels/gemm.h"
 #include "annulus/kernels/rows.h"
+#include "annulus/learn/noise_bank.h"
 
 namespace annulus {
 namespace {
@@ -43,8 +44,6 @@ void IndependentGradient<T>::make_tile(const HeadView<T>& head, const StepBatch<
   const std::size_t count = options_.virtual_count;
   const std::size_t dimension = tile.cols();
   if (options_.numbers && options_.epsilon > T{0}) options_.numbers(batch.step, first, tile);
-  // Steps of one run never reach the same numbers: a step has room for 2^40 of them.
-  const std::uint64_t step_start = std::uint64_t{batch.step} << 40;
   parallel_for(options_.threads, tasks_for(tile.rows()), [&](std::size_t task) {
     const std::size_t end = std::min(tile.rows(), (task + 1) * kRowsPerTask);
     for (std::size_t i = task * kRowsPerTask; i < end; ++i) {
@@ -52,7 +51,7 @@ void IndependentGradient<T>::make_tile(const HeadView<T>& head, const StepBatch<
       const auto original = batch.rows.row((first + i) / count);
       T squared;
       if (options_.epsilon > T{0}) {
-        if (!options_.numbers) fill_normals(options_.stream, step_start + (first + i) * dimension, out);
+        if (!options_.numbers) fill_normals(options_.stream, noise_row_start(batch.step, first + i, dimension), out);
         squared = virtual_row(original, options_.scale, std::span<const T>(out), options_.epsilon, out);
       } else {
         std::copy(original.begin(), original.end(), out.begin());
@@ -86,32 +85,29 @@ LossSums IndependentGradient<T>::tile_logits(const HeadView<T>& head, const Step
                                         options_.label_smoothing, gradient_scale);
   });
   LossSums total;
-  for (const LossSums& sum : sums_) {
-    total.loss += sum.loss;
-    total.hits += sum.hits;
-  }
+  for (const LossSums& sum : sums_) total += sum;
   return total;
 }
 
 template <class T>
-double IndependentGradient<T>::loss_gradient(const HeadView<T>& head, const StepBatch<T>& batch,
-                                             StepGradient<T>& gradient) {
+StepSums IndependentGradient<T>::loss_gradient(const HeadView<T>& head, const StepBatch<T>& batch,
+                                               StepGradient<T>& gradient) {
   const std::size_t total = batch.rows.rows() * options_.virtual_count;
   std::fill(gradient.bias.begin(), gradient.bias.end(), T{0});
-  double loss = 0.0;
+  LossSums sums;
   for (std::size_t first = 0; first < total; first += kTileRows) {
     const std::size_t rows = std::min(kTileRows, total - first);
     const auto tile = reuse(tile_, rows, batch.rows.cols());
     const auto logits = reuse(logits_, rows, head.weights.rows());
     make_tile(head, batch, first, tile);
-    loss += tile_logits(head, batch, first, tile, logits).loss;
+    sums += tile_logits(head, batch, first, tile, logits);
     gemm(Transpose::kYes, Transpose::kNo, T{1}, ConstMatrixView<T>(logits), ConstMatrixView<T>(tile),
          first == 0 ? T{0} : T{1}, gradient.weights.view(), options_.threads);
     if (head.kind == HeadKind::kLinear) {
       for (std::size_t i = 0; i < rows; ++i) add_row(std::span<const T>(logits.row(i)), std::span<T>(gradient.bias));
     }
   }
-  return loss / static_cast<double>(total);
+  return {sums.loss / static_cast<double>(total), sums.hits};
 }
 
 template <class T>

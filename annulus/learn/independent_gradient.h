@@ -19,7 +19,7 @@ class IndependentGradient {
   explicit IndependentGradient(NoiseOptions<T> options);
 
   // Returns the mean loss over the batch's virtual examples and replaces `gradient` by its gradient.
-  double loss_gradient(const HeadView<T>& head, const StepBatch<T>& batch, StepGradient<T>& gradient);
+  StepSums loss_gradient(const HeadView<T>& head, const StepBatch<T>& batch, StepGradient<T>& gradient);
   // Number of the batch's virtual examples that are classified correctly.
   std::size_t hits(const HeadView<T>& head, const StepBatch<T>& batch);
   std::size_t virtual_count() const { return options_.virtual_count; }

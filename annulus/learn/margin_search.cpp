@@ -10,6 +10,10 @@
 namespace annulus {
 namespace {
 
+// An epoch's accuracy lags behind the head it ends with, and grows as the learning rate falls: this far above the
+// target the outcome of a probe is settled.
+constexpr double kClearMargin = 0.01;
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -37,7 +41,7 @@ class Bisection {
         options_(options),
         result_(result),
         progress_(progress),
-        head_(initial_head<T>(kind, rows.classes, rows.dimension(), options.probe.seed, options.probe.run)),
+        head_(initial_head<T>(kind, rows.classes, rows.dimension(), options.probe.seed, start_stream(options.probe))),
         low_(options.lowest),
         high_(options.highest),
         limit_(options.highest) {}
@@ -85,16 +89,25 @@ class Bisection {
     const auto start = std::chrono::steady_clock::now();
     TrainOptions probe = options_.probe;
     probe.epsilon = epsilon;
-    probe.run += static_cast<std::uint32_t>(result_.probes.size());
+    if (!options_.common_noise) probe.run += static_cast<std::uint32_t>(result_.probes.size());
     const auto watch = [&](const Progress& inner) {
       return !progress_ ||
              progress_({"search epsilon", result_.probes.size() * 100 + inner.done * 100 / inner.total,
                         std::max(expected_, result_.probes.size() + 1) * 100, fmt::format("epsilon {:.2f}", epsilon)});
     };
-    train(head_, rows_, probe, ProgressCallback(watch));
+    std::size_t epochs = 0;
+    TrainHooks<T> hooks;
+    if (options_.stop_early) {
+      hooks.after_epoch = [&](const EpochRecord& record) {
+        epochs = record.epoch + 1;
+        return record.accuracy > result_.target + kClearMargin;
+      };
+    }
+    train(head_, rows_, probe, ProgressCallback(watch), hooks);
     const double accuracy = training_accuracy(head_, rows_, probe);
     const bool passed = accuracy > result_.target;
-    result_.probes.push_back({epsilon, accuracy, passed, low_, high_, seconds_since(start)});
+    result_.probes.push_back(
+        {epsilon, accuracy, passed, low_, high_, seconds_since(start), options_.stop_early ? epochs : probe.epochs});
     return passed;
   }
 
@@ -127,7 +140,8 @@ SearchResult search_margin(const TrainingRows<T>& rows, HeadKind kind, const Sea
   const auto watch = [&](const Progress& inner) {
     return !progress || progress({"train on the originals", inner.done, inner.total, {}});
   };
-  auto head = initial_head<T>(kind, rows.classes, rows.dimension(), options.pretrain.seed, options.pretrain.run);
+  auto head =
+      initial_head<T>(kind, rows.classes, rows.dimension(), options.pretrain.seed, start_stream(options.pretrain));
   TrainOptions pretrain = options.pretrain;
   pretrain.epsilon = 0.0;
   train(head, rows, pretrain, ProgressCallback(watch));

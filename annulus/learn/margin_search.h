@@ -19,6 +19,8 @@ struct SearchOptions {
   bool expand = false;        // double `highest` while the radius there still passes (the paper: no)
   bool verify_upper = false;  // before ending, probe the upper bound again with the now trained head and go on if it
                               // passes: an early probe by a barely trained head may have failed (the paper: no)
+  bool common_noise = false;  // every probe sees the same random numbers, so that they differ by their radius alone
+  bool stop_early = false;    // end a probe's training once its epoch's accuracy is well above T (the paper: no)
   TrainOptions pretrain{};    // the head on the originals that sets ACC_up
   TrainOptions probe{};       // each probe; its epsilon is set by the search
 };
@@ -30,6 +32,7 @@ struct Probe {
   double low = 0.0;       // range after the probe
   double high = 0.0;
   double seconds = 0.0;
+  std::size_t epochs = 0;  // trained; fewer than asked for when the outcome was clear before
 };
 
 struct SearchResult {

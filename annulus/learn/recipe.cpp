@@ -59,6 +59,19 @@ Recipe default_recipe() {
   set_learning_rate(recipe, 0.05);
   recipe.search.expand = true;
   recipe.search.verify_upper = true;
+  recipe.search.common_noise = true;
+  recipe.search.stop_early = true;
+  return recipe;
+}
+
+// The paper's episodes with factored noise: what thousands of episodes are run by.
+Recipe episodes_recipe() {
+  Recipe recipe = paper_episodes_recipe();
+  recipe.name = "episodes";
+  set_noise_sharing(recipe, NoiseSharing::kShared);
+  recipe.search.probe.antithetic = true;
+  recipe.final_training.antithetic = true;
+  recipe.search.common_noise = true;
   return recipe;
 }
 
@@ -69,7 +82,8 @@ struct NamedRecipe {
 constexpr NamedRecipe kRecipes[] = {{"default", default_recipe},
                                     {"paper", paper_recipe},
                                     {"paper-resnet50", paper_resnet50_recipe},
-                                    {"paper-episodes", paper_episodes_recipe}};
+                                    {"paper-episodes", paper_episodes_recipe},
+                                    {"episodes", episodes_recipe}};
 
 template <class Change>
 void change_all(Recipe& recipe, const Change& change) {
@@ -93,7 +107,7 @@ FitResult fit_head(const TrainingRows<float>& rows, HeadKind kind, const TrainOp
                    const ProgressCallback& progress) {
   FitResult result;
   result.epsilon = options.epsilon;
-  result.head = initial_head<float>(kind, rows.classes, rows.dimension(), options.seed, options.run);
+  result.head = initial_head<float>(kind, rows.classes, rows.dimension(), options.seed, start_stream(options));
   train(result.head, rows, options, progress);
   TrainOptions originals = options;
   originals.epsilon = 0.0;
@@ -178,6 +192,14 @@ void set_seed(Recipe& recipe, std::uint64_t seed) {
   change_all(recipe, [&](TrainOptions& options) { options.seed = seed; });
 }
 
+void set_task(Recipe& recipe, std::uint32_t task) {
+  change_all(recipe, [&](TrainOptions& options) { options.task = task; });
+}
+
+void set_noise_bank(Recipe& recipe, NoiseBank* bank) {
+  change_all(recipe, [&](TrainOptions& options) { options.bank = bank; });
+}
+
 void set_threads(Recipe& recipe, int threads) {
   change_all(recipe, [&](TrainOptions& options) { options.threads = threads; });
 }
@@ -210,6 +232,8 @@ std::map<std::string, std::string> describe(const Recipe& recipe) {
   record["search_learning_rate"] = fmt::format("{}", search.probe.learning_rate);
   record["search_expand"] = search.expand ? "true" : "false";
   record["search_verify_upper"] = search.verify_upper ? "true" : "false";
+  record["search_common_noise"] = search.common_noise ? "true" : "false";
+  record["search_stop_early"] = search.stop_early ? "true" : "false";
   return record;
 }
 

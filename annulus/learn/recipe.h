@@ -19,7 +19,7 @@
 namespace annulus {
 
 struct Recipe {
-  std::string name;  // "paper", "paper-resnet50", "paper-episodes", "default"
+  std::string name;  // "paper", "paper-resnet50", "paper-episodes", "default", "episodes"
   HeadKind head = HeadKind::kCosine;
   NoiseShape noise_shape = NoiseShape::kEllipsoidal;
   SearchOptions search{};         // pre-training and probes
@@ -28,7 +28,8 @@ struct Recipe {
   std::optional<double> epsilon;  // a radius given by the caller skips the search
 };
 
-// The paper and its program to the letter; "default" is the same method with shared noise and safer numbers.
+// The paper and its program to the letter; "default" is the same method with shared noise and safer numbers, and
+// "episodes" the paper's episodes with shared noise.
 Recipe recipe_named(std::string_view name);  // throws Error{kUsage} listing the names
 std::vector<std::string> recipe_names();
 
@@ -40,6 +41,8 @@ void set_batch(Recipe& recipe, std::size_t batch);
 void set_label_smoothing(Recipe& recipe, double share);
 void set_noise_sharing(Recipe& recipe, NoiseSharing sharing);
 void set_seed(Recipe& recipe, std::uint64_t seed);
+void set_task(Recipe& recipe, std::uint32_t task);
+void set_noise_bank(Recipe& recipe, NoiseBank* bank);
 void set_threads(Recipe& recipe, int threads);
 
 // The options that shaped a result, by name, for training records and reports.

@@ -48,6 +48,8 @@ Engine<T> make_engine(const TrainOptions& options, const TrainingRows<T>& rows, 
   noise.label_smoothing = static_cast<T>(options.label_smoothing);
   noise.threads = options.threads;
   noise.numbers = hooks.noise;
+  noise.bank = options.bank;
+  noise.count_hits = static_cast<bool>(hooks.after_epoch);
   if (options.sharing == NoiseSharing::kIndependent || options.epsilon == 0.0) return IndependentGradient<T>(noise);
   if (options.sharing == NoiseSharing::kGrouped) {
     noise.group = options.group != 0 ? options.group : FactoredGradient<T>::balanced_group(rows.dimension());
@@ -138,6 +140,11 @@ class HeadUpdater {
 
 }  // namespace
 
+std::uint32_t start_stream(const TrainOptions& options) {
+  constexpr std::uint32_t kRunsPerTask = 4096;  // far more trainings than a fit has
+  return options.task * kRunsPerTask + options.run;
+}
+
 double decayed_learning_rate(const TrainOptions& options, std::size_t epoch) {
   const double progress = static_cast<double>(epoch) / static_cast<double>(options.epochs);
   return options.learning_rate * static_cast<double>(options.batch) / kReferenceBatch *
@@ -153,7 +160,7 @@ TrainReport train(Head<T>& head, const TrainingRows<T>& rows, const TrainOptions
   BatchBuffer<T> buffer(rows, options.batch);
   HeadUpdater<T> updater(head);
   StepGradient<T> gradient{Matrix<T>(head.classes(), head.dimension()), std::vector<T>(head.bias.size())};
-  const RandomStream shuffle{options.seed, RandomUse::kShuffle, options.run};
+  const RandomStream shuffle{options.seed, RandomUse::kShuffle, start_stream(options)};
   TrainReport result;
   for (std::size_t epoch = 0; epoch < options.epochs; ++epoch) {
     report(progress, {"train", epoch, options.epochs, {}});
@@ -161,20 +168,27 @@ TrainReport train(Head<T>& head, const TrainingRows<T>& rows, const TrainOptions
     const auto order =
         hooks.order ? hooks.order(epoch) : random_permutation(shuffle, static_cast<std::uint32_t>(epoch), rows.rows());
     double epoch_loss = 0.0;
+    std::size_t hits = 0;
     for (std::size_t first = 0; first < order.size(); first += options.batch) {
       const std::size_t count = std::min(options.batch, order.size() - first);
       const auto batch = buffer.gather(std::span<const std::uint32_t>(order).subspan(first, count), result.steps);
-      const double loss =
+      const StepSums sums =
           std::visit([&](auto& chosen) { return chosen.loss_gradient(updater.view(), batch, gradient); }, engine);
       ++result.steps;
       updater.update(gradient, learning_rate, result.steps, options.threads);
-      epoch_loss += loss * static_cast<double>(count);
+      epoch_loss += sums.loss * static_cast<double>(count);
+      hits += sums.hits;
       if (hooks.after_step) {
-        hooks.after_step(
-            {epoch, result.steps - 1, learning_rate, loss, gradient.weights.view(), updater.offset_gradient(), &head});
+        hooks.after_step({epoch, result.steps - 1, learning_rate, sums.loss, gradient.weights.view(),
+                          updater.offset_gradient(), &head});
       }
     }
     result.final_loss = epoch_loss / static_cast<double>(order.size());
+    if (hooks.after_epoch) {
+      const std::size_t each = std::visit([](const auto& chosen) { return chosen.virtual_count(); }, engine);
+      const double accuracy = static_cast<double>(hits) / static_cast<double>(order.size() * each);
+      if (hooks.after_epoch({epoch, result.final_loss, accuracy})) break;
+    }
   }
   report(progress, {"train", options.epochs, options.epochs, {}});
   if (!std::isfinite(result.final_loss)) {

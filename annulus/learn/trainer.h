@@ -13,6 +13,8 @@
 
 namespace annulus {
 
+class NoiseBank;
+
 struct TrainOptions {
   std::size_t epochs = 100;    // passes over the originals
   std::size_t batch = 256;     // originals a step; the last batch of an epoch may be short
@@ -24,9 +26,14 @@ struct TrainOptions {
   bool antithetic = false;       // noise rows come in pairs (delta, -delta)
   double label_smoothing = 0.1;  // share of the target spread evenly over all classes
   std::uint64_t seed = 0;
-  std::uint32_t run = 0;  // number of this training within a fit: gives it random numbers of its own
-  int threads = 0;        // 0: all processors; the result does not depend on it
+  std::uint32_t run = 0;   // number of this training within a fit: gives it random numbers of its own
+  std::uint32_t task = 0;  // number of the task (episode) it belongs to: gives it a first head and an order of its own
+  int threads = 0;         // 0: all processors; the result does not depend on it
+  NoiseBank* bank = nullptr;  // keeps factored noise for other trainings of the same seed and run; may be null
 };
+
+// The random stream of first heads and of orders.
+std::uint32_t start_stream(const TrainOptions& options);
 
 // The learning rate of an epoch: scaled by the batch and cosine-decayed from its full size towards 0.
 double decayed_learning_rate(const TrainOptions& options, std::size_t epoch);
@@ -43,7 +50,14 @@ struct StepRecord {
   const Head<T>* head = nullptr;          // after the update
 };
 
-// Ways into the loop for tests: fixed noise, fixed orders, and a look at every step. All may be empty.
+// What an epoch saw.
+struct EpochRecord {
+  std::size_t epoch = 0;
+  double loss = 0.0;      // mean over the epoch's virtual examples
+  double accuracy = 0.0;  // share of them that the head got right before it was updated on them
+};
+
+// Ways into the loop: fixed noise, fixed orders, and a look at every step or epoch. All may be empty.
 template <class T>
 struct TrainHooks {
   // Fills noise rows [first, first + out.rows()) of a step with standard normal numbers. Independent noise has a row
@@ -51,6 +65,7 @@ struct TrainHooks {
   std::function<void(std::size_t step, std::size_t first, MatrixView<T> out)> noise;
   std::function<std::vector<std::uint32_t>(std::size_t epoch)> order;
   std::function<void(const StepRecord<T>&)> after_step;
+  std::function<bool(const EpochRecord&)> after_epoch;  // true ends the training; hits are counted for it alone
 };
 
 struct TrainReport {

@@ -50,8 +50,15 @@ void compare(const Sizes& sizes, double spread, double tolerance) {
   Matrix<T> original_gradient(sizes.originals, sizes.classes);
   Matrix<T> noise_gradient(sizes.noise_rows, sizes.classes);
   std::vector<T> scratch(virtual_softmax_scratch(sizes.classes, sizes.originals, sizes.noise_rows));
-  const double loss = virtual_softmax_gradient(problem.logits(), static_cast<T>(0.1), gradient_scale,
-                                               original_gradient.view(), noise_gradient.view(), std::span<T>(scratch));
+  const auto run = [&](bool count_hits) {
+    original_gradient = Matrix<T>(sizes.originals, sizes.classes);
+    noise_gradient = Matrix<T>(sizes.noise_rows, sizes.classes);
+    return virtual_softmax_gradient(problem.logits(), static_cast<T>(0.1), gradient_scale, count_hits,
+                                    original_gradient.view(), noise_gradient.view(), std::span<T>(scratch));
+  };
+  const LossSums counted = run(true);
+  const double loss = run(false).loss;
+  EXPECT_EQ(loss, counted.loss);
   Matrix<double> expected_original(sizes.originals, sizes.classes);
   Matrix<double> expected_noise(sizes.noise_rows, sizes.classes);
   double expected_loss = 0.0;
@@ -82,6 +89,7 @@ void compare(const Sizes& sizes, double spread, double tolerance) {
     ASSERT_NEAR(static_cast<double>(noise_gradient.data()[i]), expected_noise.data()[i], tolerance);
   }
   EXPECT_EQ(virtual_hits(problem.logits()), expected_hits);
+  EXPECT_EQ(counted.hits, expected_hits);
 }
 
 TEST(VirtualSoftmax, EqualsSpelledOutLogits) {

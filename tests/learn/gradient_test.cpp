@@ -60,9 +60,9 @@ void compare_with_differences(Engine& engine, const Case& parameters, const Trai
   const auto difference = [&](double& parameter) {
     const double kept = parameter;
     parameter = kept + kStep;
-    const double above = loss(unused);
+    const double above = loss(unused).loss;
     parameter = kept - kStep;
-    const double below = loss(unused);
+    const double below = loss(unused).loss;
     parameter = kept;
     return (above - below) / (2 * kStep);
   };
@@ -132,7 +132,7 @@ TEST(FactoredGradient, EqualsTheIndependentFormOnSharedNoise) {
   StepGradient<float> fast{Matrix<float>(rows.classes, rows.dimension()), {}};
   IndependentGradient<float> independent(options);
   FactoredGradient<float> factored(options);
-  EXPECT_NEAR(independent.loss_gradient(head, batch, exact), factored.loss_gradient(head, batch, fast), 1e-5);
+  EXPECT_NEAR(independent.loss_gradient(head, batch, exact).loss, factored.loss_gradient(head, batch, fast).loss, 1e-5);
   for (std::size_t i = 0; i < rows.classes * rows.dimension(); ++i) {
     EXPECT_NEAR(exact.weights.data()[i], fast.weights.data()[i], 2e-6);
   }
@@ -167,7 +167,7 @@ TEST(FactoredGradient, AntitheticRowsAreMirrored) {
   StepGradient<float> b{Matrix<float>(rows.classes, rows.dimension()), {}};
   FactoredGradient<float> first(mirrored);
   FactoredGradient<float> second(spelled_out);
-  EXPECT_NEAR(first.loss_gradient(head, batch, a), second.loss_gradient(head, batch, b), 1e-6);
+  EXPECT_NEAR(first.loss_gradient(head, batch, a).loss, second.loss_gradient(head, batch, b).loss, 1e-6);
   for (std::size_t i = 0; i < rows.classes * rows.dimension(); ++i) {
     EXPECT_NEAR(a.weights.data()[i], b.weights.data()[i], 1e-6);
   }

@@ -1,0 +1,60 @@
+// Episodes as a table and as JSON.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "annulus/base/version.h"
+#include "annulus/eval/episodes.h"
+
+namespace annulus {
+
+std::string episodes_table(const EpisodesReport& report) {
+  std::size_t width = std::string_view("method").size();
+  for (const EpisodesResult& result : report.results) width = std::max(width, result.method.size());
+  std::string text = fmt::format("{:>5}  {:<{}}  {:>13}  {:>6}  {:>6}  {:>6}  {:>7}  {:>7}  {:>9}\n", "shots", "method",
+                                 width, "ACC_m %", "sigma", "ACC_1", "ACC_10", "ACC_100", "epsilon", "seconds");
+  for (const EpisodesResult& result : report.results) {
+    // The plus-minus sign takes two bytes and one column, so the cell is aligned by its parts.
+    text += fmt::format("{:>5}  {:<{}}  {:>6.2f} ± {:>4.2f}  {:>6.2f}  {:>6.2f}  {:>6.2f}  {:>7.2f}  {:>7}  {:>9.2f}\n",
+                        result.shots, result.method, width, result.mean, result.interval, result.standard_deviation,
+                        result.worst, result.worst_10, result.worst_100,
+                        result.epsilon == 0.0 ? "-" : fmt::format("{:.3f}", result.epsilon), result.seconds);
+  }
+  return text;
+}
+
+std::string episodes_json(const EpisodesReport& report, const EpisodesOptions& options, const std::string& source) {
+  using Json = nlohmann::ordered_json;
+  Json results = Json::array();
+  for (const EpisodesResult& result : report.results) {
+    results.push_back({{"method", result.method},
+                       {"shots", result.shots},
+                       {"acc_m", result.mean},
+                       {"sigma", result.standard_deviation},
+                       {"acc_1", result.worst},
+                       {"acc_10", result.worst_10},
+                       {"acc_100", result.worst_100},
+                       {"ci95", result.interval},
+                       {"epsilon", result.epsilon},
+                       {"seconds", result.seconds},
+                       {"accuracies", result.accuracies}});
+  }
+  const Json json = {{"protocol", "episodes"},
+                     {"version", kVersion},
+                     {"source", source},
+                     {"dimension", report.dimension},
+                     {"ways", options.ways},
+                     {"queries", options.queries},
+                     {"episodes", options.episodes},
+                     {"seeds", options.seeds},
+                     {"seed", options.seed},
+                     {"ci95_over", "all episodes of all seeds"},
+                     {"options", describe(options.recipe)},
+                     {"results", std::move(results)}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace annulus

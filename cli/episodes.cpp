@@ -1,0 +1,84 @@
+// annulus episodes: thousands of small tasks drawn from a feature file.
+#include "annulus/eval/episodes.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "annulus/eval/method.h"
+#include "cli/command.h"
+#include "cli/encoder.h"
+#include "cli/load_data.h"
+#include "cli/progress_bar.h"
+#include "cli/recipe_options.h"
+
+namespace annulus::cli {
+namespace {
+
+struct EpisodesCommand {
+  DataOptions features;
+  EpisodesOptions protocol;
+  std::string json;
+  RunOptions run;
+  RecipeOptions recipe;
+};
+
+void run_episodes(const EpisodesCommand& options) {
+  EpisodesOptions protocol = options.protocol;
+  protocol.seed = options.run.seed;
+  protocol.threads = options.run.threads;
+  protocol.recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
+  ProgressBar bar(options.run.quiet);
+  const FeatureSet set = load_data(options.features, options.run.threads, bar);
+  const EpisodesReport report = evaluate_episodes(set, protocol, bar.callback());
+  if (!options.json.empty()) write_output(options.json, episodes_json(report, protocol, options.features.path));
+  if (options.json == "-") return;
+  fmt::print("{}-way episodes, {} queries a class, features of {} numbers, {} episodes x {} {}\n{}", protocol.ways,
+             protocol.queries, report.dimension, protocol.episodes, protocol.seeds,
+             protocol.seeds == 1 ? "seed" : "seeds", episodes_table(report));
+}
+
+void add_count(CLI::App& command, const char* name, std::size_t& count, const char* meaning) {
+  command.add_option(name, count, meaning)
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_episodes(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<EpisodesCommand>();
+  options->recipe.recipe = "episodes";
+  CLI::App& command = *app.add_subcommand("episodes", "Measure accuracy: many small tasks of a few classes each");
+  command
+      .add_option("FEATURES", options->features.path, "Feature file or folder of images; episodes draw from all rows")
+      ->type_name("")
+      ->required();
+  add_count(command, "--ways", options->protocol.ways, "Classes of an episode");
+  command.add_option("--shots", options->protocol.shots, "Rows a class to learn from")
+      ->delimiter(',')
+      ->type_name("K,...")
+      ->check(CLI::PositiveNumber.description(""))
+      ->capture_default_str();
+  add_count(command, "--queries", options->protocol.queries, "Rows a class to be recognised");
+  add_count(command, "--episodes", options->protocol.episodes, "Episodes of each seed");
+  add_count(command, "--seeds", options->protocol.seeds, "Seeds to average over: seed, seed + 1, ...");
+  command.add_option("--methods", options->protocol.methods, method_list())
+      ->delimiter(',')
+      ->type_name("NAME,...")
+      ->capture_default_str();
+  add_labels(command, options->features);
+  add_seed(command, options->run, "First seed");
+  add_threads(command, options->run);
+  add_quiet(command, options->run);
+  add_json(command, options->json,
+           "Write the results as JSON (without FILE: to standard output, instead of the table)");
+  add_encoder_options(command, options->features.encoder, kDefaultBackbone);
+  add_recipe_options(command, options->recipe);
+  add_example(command,
+              "  annulus episodes features.safetensors --ways 5 --shots 1,5 --queries 15 --episodes 500 --seeds 5");
+  command.callback([options, &action] { action = [options] { run_episodes(*options); }; });
+}
+
+}  // namespace annulus::cli
