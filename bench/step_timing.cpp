@@ -14,6 +14,7 @@
 
 #include "annulus/base/parallel.h"
 #include "annulus/kernels/gaussian.h"
+#include "annulus/learn/noise_bank.h"
 #include "annulus/learn/recipe.h"
 #include "annulus/learn/trainer.h"
 #include "bench/job_loop.h"
@@ -127,10 +128,15 @@ std::string time_baseline(JobWords& words) {
 
 // Episodes are independent of one another, so each is fitted by one thread. Returns the probes of all of them.
 std::size_t fit_episodes(const std::vector<LabelledRows>& episodes, Recipe recipe, int threads) {
+  NoiseBank bank(std::size_t{512} << 20);
   set_threads(recipe, 1);
+  set_noise_bank(recipe, &bank);
   std::vector<std::size_t> probes(episodes.size());
-  parallel_for(threads, episodes.size(),
-               [&](std::size_t i) { probes[i] = fit_ibm2(episodes[i], recipe).search->probes.size(); });
+  parallel_for(threads, episodes.size(), [&](std::size_t i) {
+    Recipe own = recipe;
+    set_task(own, static_cast<std::uint32_t>(i) + 1);
+    probes[i] = fit_ibm2(episodes[i], own).search->probes.size();
+  });
   std::size_t sum = 0;
   for (const std::size_t count : probes) sum += count;
   return sum;
@@ -138,7 +144,7 @@ std::size_t fit_episodes(const std::vector<LabelledRows>& episodes, Recipe recip
 
 std::string time_episodes(JobWords& words) {
   const Shape shape = shape_from(words);
-  const Recipe recipe = recipe_from("paper-episodes", words);
+  const Recipe recipe = recipe_from("episodes", words);
   const int threads = words.threads();
   std::vector<LabelledRows> episodes;
   for (std::size_t count = words.count("a number of episodes"); episodes.size() < count;) {

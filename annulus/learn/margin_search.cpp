@@ -43,18 +43,35 @@ class Bisection {
         progress_(progress),
         head_(initial_head<T>(kind, rows.classes, rows.dimension(), options.probe.seed, start_stream(options.probe))),
         low_(options.lowest),
-        high_(options.highest),
-        limit_(options.highest) {}
+        high_(options.highest) {}
 
   double run() {
     bisect();
-    // Each round either settles the upper bound or moves it; the number of rounds is bounded all the same.
-    constexpr int kMostRounds = 12;
-    for (int round = 0; round < kMostRounds && upper_bound_moved(); ++round) bisect();
+    // The upper bound is asked about once more where the options say so. While it passes, it moves up in strides that
+    // double, because the answer is most likely near; the bound that fails then has failed with a trained head.
+    double stride = upper_failed_ ? 2.0 * options_.tolerance : high_ - options_.lowest;
+    constexpr int kMostStrides = 40;
+    bool moved = false;
+    for (int i = 0; i < kMostStrides && asks_again() && passes(high_); ++i, stride *= 2.0) {
+      low_ = high_;
+      high_ += stride;
+      if (!options_.expand) high_ = std::min(high_, options_.highest);
+      upper_failed_ = false;
+      moved = true;
+      record_range();
+      if (high_ - low_ < options_.tolerance) break;
+    }
+    if (moved) bisect();
     return (low_ + high_) / 2.0;
   }
 
  private:
+  // An upper bound that failed may have done so with a barely trained head; one that did not is the end of the range.
+  bool asks_again() const {
+    if (upper_failed_) return options_.verify_upper;
+    return options_.expand || (options_.verify_upper && high_ < options_.highest);
+  }
+
   void bisect() {
     while (high_ - low_ >= options_.tolerance) {
       const double middle = (low_ + high_) / 2.0;
@@ -66,23 +83,6 @@ class Bisection {
       }
       record_range();
     }
-  }
-
-  // Asks once more about the upper bound where the options say so; true when there is a range left to bisect.
-  bool upper_bound_moved() {
-    const bool ask = upper_failed_ ? options_.verify_upper : options_.expand;
-    if (!ask) return false;
-    if (!passes(high_)) {
-      upper_failed_ = true;
-      record_range();
-      return false;
-    }
-    low_ = high_;
-    if (!upper_failed_) limit_ *= 2.0;
-    upper_failed_ = false;
-    high_ = limit_;
-    record_range();
-    return high_ - low_ >= options_.tolerance;
   }
 
   bool passes(double epsilon) {
@@ -123,7 +123,6 @@ class Bisection {
   Head<T> head_;
   double low_;
   double high_;
-  double limit_;               // the largest radius looked at so far
   bool upper_failed_ = false;  // a probe failed at high_; otherwise it is the end of the range
   const std::size_t expected_ = static_cast<std::size_t>(
       std::max(1.0, std::ceil(std::log2((options_.highest - options_.lowest) / options_.tolerance))));

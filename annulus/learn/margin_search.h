@@ -20,7 +20,8 @@ struct SearchOptions {
   bool verify_upper = false;  // before ending, probe the upper bound again with the now trained head and go on if it
                               // passes: an early probe by a barely trained head may have failed (the paper: no)
   bool common_noise = false;  // every probe sees the same random numbers, so that they differ by their radius alone
-  bool stop_early = false;    // end a probe's training once its epoch's accuracy is well above T (the paper: no)
+  bool stop_early = false;    // end a probe's training once its epoch's accuracy is well above T; the head carried over
+                              // is then trained less, and the radius found is smaller (the paper: no)
   TrainOptions pretrain{};    // the head on the originals that sets ACC_up
   TrainOptions probe{};       // each probe; its epsilon is set by the search
 };

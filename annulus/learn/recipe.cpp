@@ -60,7 +60,6 @@ Recipe default_recipe() {
   recipe.search.expand = true;
   recipe.search.verify_upper = true;
   recipe.search.common_noise = true;
-  recipe.search.stop_early = true;
   return recipe;
 }
 

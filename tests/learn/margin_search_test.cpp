@@ -143,6 +143,26 @@ TEST(MarginSearch, VerifyingTheUpperBoundLiftsAFailureOfAnUntrainedHead) {
   EXPECT_GT(verified.probes.size(), 5U);
 }
 
+TEST(MarginSearch, EndsProbesEarlyWhereAsked) {
+  const auto rows = small_task();
+  SearchOptions options = quick_search();
+  options.expand = true;
+  options.verify_upper = true;
+  const SearchResult full = search_margin(rows, HeadKind::kCosine, options);
+  options.stop_early = true;
+  options.common_noise = true;
+  const SearchResult quick = search_margin(rows, HeadKind::kCosine, options);
+  EXPECT_NEAR(quick.epsilon, full.epsilon, 0.5 * full.epsilon);  // its head is trained less
+  std::size_t epochs = 0;
+  for (const Probe& probe : quick.probes) {
+    EXPECT_GE(probe.epochs, 1U);
+    EXPECT_LE(probe.epochs, options.probe.epochs);
+    epochs += probe.epochs;
+  }
+  EXPECT_LT(epochs, quick.probes.size() * options.probe.epochs) << "no probe ended early";
+  for (const Probe& probe : full.probes) EXPECT_EQ(probe.epochs, options.probe.epochs);
+}
+
 TEST(MarginSearch, NamesOptionsOutOfRange) {
   const auto rows = small_task();
   SearchOptions options = quick_search();

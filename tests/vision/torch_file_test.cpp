@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 
 #include "annulus/base/error.h"
@@ -24,7 +25,8 @@ std::string fixture(const std::string& name) {
 }
 
 TensorFile read(const std::string& bytes, bool inert = false) {
-  return read_torch_file(std::as_bytes(std::span(bytes)), nullptr, "test.pth", {inert});
+  const auto owner = std::make_shared<const std::string>(bytes);
+  return read_torch_file(std::as_bytes(std::span(*owner)), owner, "test.pth", {inert});
 }
 
 std::string error_of(const std::string& bytes, bool inert = false) {

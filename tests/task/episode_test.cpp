@@ -1,0 +1,92 @@
+// Episodes: the right shape, no repetition, every class and row equally likely, clear refusals.
+#include "annulus/task/episode.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "annulus/base/error.h"
+
+namespace annulus {
+namespace {
+
+// `rows_of[c]` rows of class c.
+FeatureSet set_of(const std::vector<std::size_t>& rows_of) {
+  std::vector<std::int32_t> labels;
+  for (std::size_t c = 0; c < rows_of.size(); ++c)
+    labels.insert(labels.end(), rows_of[c], static_cast<std::int32_t>(c));
+  Matrix<float> features(labels.size(), 2);
+  std::fill_n(features.data(), labels.size() * 2, 1.0F);
+  FeatureSetParts parts = parts_of(std::move(features));
+  parts.labels = std::move(labels);
+  parts.source = "generated";
+  return FeatureSet(std::move(parts));
+}
+
+TEST(EpisodeSampler, DrawsClassAfterClassWithoutRepetition) {
+  const FeatureSet set = set_of({20, 9, 20, 30, 20, 20, 8});
+  for (const std::size_t queries : {2U, 6U}) {  // few of many rows, and nearly all of the smaller classes
+    const EpisodeSampler sampler(set, {4, 3, queries});
+    for (std::uint32_t number = 0; number < 50; ++number) {
+      const Episode episode = sampler.draw(1, number);
+      ASSERT_EQ(episode.support.size(), 12U);
+      ASSERT_EQ(episode.query.size(), 4 * queries);
+      std::set<std::uint32_t> rows(episode.support.begin(), episode.support.end());
+      rows.insert(episode.query.begin(), episode.query.end());
+      EXPECT_EQ(rows.size(), 12 + 4 * queries);
+      std::set<std::int32_t> classes;
+      for (std::size_t c = 0; c < 4; ++c) {
+        const std::int32_t label = set.labels()[episode.support[3 * c]];
+        classes.insert(label);
+        for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(set.labels()[episode.support[3 * c + i]], label);
+        for (std::size_t i = 0; i < queries; ++i) EXPECT_EQ(set.labels()[episode.query[queries * c + i]], label);
+      }
+      EXPECT_EQ(classes.size(), 4U);
+    }
+  }
+}
+
+TEST(EpisodeSampler, IsAPureFunctionOfSeedAndNumber) {
+  const FeatureSet set = set_of({20, 20, 20, 20});
+  const EpisodeSampler sampler(set, {2, 1, 3});
+  EXPECT_EQ(sampler.draw(5, 7).query, sampler.draw(5, 7).query);
+  EXPECT_NE(sampler.draw(5, 7).query, sampler.draw(5, 8).query);
+  EXPECT_NE(sampler.draw(5, 7).query, sampler.draw(6, 7).query);
+}
+
+// 4000 episodes of 2 of 4 classes, one shot of 5 rows: each row is expected 100 times as support, with a standard
+// deviation below 10.
+TEST(EpisodeSampler, DrawsEveryRowEquallyOften) {
+  const FeatureSet set = set_of({5, 5, 5, 5});
+  for (const std::size_t queries : {1U, 4U}) {
+    const EpisodeSampler sampler(set, {2, 1, queries});
+    std::vector<int> drawn(set.rows(), 0);
+    for (std::uint32_t number = 0; number < 1000; ++number) {
+      for (const std::uint32_t row : sampler.draw(3, number).support) ++drawn[row];
+    }
+    EXPECT_GT(*std::min_element(drawn.begin(), drawn.end()), 55);
+    EXPECT_LT(*std::max_element(drawn.begin(), drawn.end()), 145);
+  }
+}
+
+TEST(EpisodeSampler, LeavesOutSmallClassesAndSaysWhenTooFewAreLeft) {
+  const FeatureSet set = set_of({20, 3, 20});
+  const EpisodeSampler sampler(set, {2, 1, 5});
+  for (std::uint32_t number = 0; number < 20; ++number) {
+    for (const std::uint32_t row : sampler.draw(0, number).support) EXPECT_NE(set.labels()[row], 1);
+  }
+  try {
+    const EpisodeSampler refused(set, {3, 1, 5});
+    FAIL() << "expected a refusal";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_STREQ(error.what(), "generated: expected at least 3 classes of 6 rows (1 shots and 5 queries), found 2");
+  }
+  EXPECT_THROW(EpisodeSampler(set, {1, 1, 5}), Error);
+  EXPECT_THROW(EpisodeSampler(set, {2, 0, 5}), Error);
+}
+
+}  // namespace
+}  // namespace annulus
