@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace annulus {
@@ -139,7 +140,8 @@ void parallel_for(int threads, std::size_t tasks, TaskBody body) {
   Pool::instance().invite(job, wanted - 1);
   job->run();
   job->close_and_wait();
-  if (job->error) std::rethrow_exception(job->error);
+  // Taken out of the job: a helper that lets go of it late must not be the one that frees the exception.
+  if (const std::exception_ptr error = std::exchange(job->error, nullptr)) std::rethrow_exception(error);
 }
 
 }  // namespace annulus
