@@ -126,7 +126,8 @@ void add_recipe_options(CLI::App& command, RecipeOptions& options) {
   add_number(command, "--search-tolerance", options.search_tolerance, "WIDTH", "Width at which the search ends");
   add_switch(command, "expand", options.expand, "Double the upper end of the range while it still passes");
   add_switch(command, "verify-upper", options.verify_upper, "Probe the upper bound again before the search ends");
-  add_switch(command, "stop-early", options.stop_early, "End a probe once it is clear that it passes: quicker, smaller radius");
+  add_switch(command, "stop-early", options.stop_early,
+             "End a probe once it is clear that it passes: quicker, smaller radius");
   add_switch(command, "common-noise", options.common_noise, "Let every probe see the same random numbers");
 }
 
