@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kShownRows = 5;
 
-struct DemoOptions {
+struct GeneratedDemoOptions {
   SyntheticOptions data;
   std::string features = "demo-features.safetensors";
   std::string model = "demo-model.safetensors";
@@ -31,7 +31,7 @@ struct DemoOptions {
   RunOptions run;
 };
 
-ManyWayOptions demo_protocol(const DemoOptions& options) {
+ManyWayOptions demo_protocol(const GeneratedDemoOptions& options) {
   ManyWayOptions protocol;
   protocol.seed = options.run.seed;
   protocol.recipe = recipe_named("default");
@@ -39,7 +39,7 @@ ManyWayOptions demo_protocol(const DemoOptions& options) {
   return protocol;
 }
 
-Model fit_demo_model(const FeatureSet& set, Recipe recipe, const DemoOptions& options) {
+Model fit_demo_model(const FeatureSet& set, Recipe recipe, const GeneratedDemoOptions& options) {
   ProgressBar bar(options.run.quiet);
   set_seed(recipe, options.run.seed);
   const LabelledRows rows = gather(set, draw_split(set, {5, options.run.seed}).support);
@@ -74,7 +74,7 @@ std::string predict_some(const FeatureSet& set, const Model& model, int threads)
   return text;
 }
 
-void run_demo(DemoOptions options) {
+void run_demo(GeneratedDemoOptions options) {
   options.data.seed = options.run.seed;
   const bool talk = !options.run.quiet && options.json != "-";
   const FeatureSet set = make_synthetic(options.data);
@@ -107,7 +107,7 @@ void run_demo(DemoOptions options) {
 }  // namespace
 
 void add_demo_generated(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<DemoOptions>();
+  const auto options = std::make_shared<GeneratedDemoOptions>();
   CLI::App& command = *app.add_subcommand("demo-generated", "The same on generated features, with nothing to download");
   command.add_option("--ways", options->data.classes, "Classes to generate")->type_name("N")->capture_default_str();
   command.add_option("--dimension", options->data.dimension, "Numbers in a feature")

@@ -23,6 +23,7 @@ struct EvaluateOptions {
   std::string test;
   std::vector<std::string> shots{"1", "5"};
   std::size_t subsets = 3;
+  std::uint64_t training_seed = 0;
   std::vector<std::string> methods{"ncm", "baseline", "ibm2"};
   std::string json;
   std::string csv;
@@ -65,6 +66,7 @@ void run_evaluate(const EvaluateOptions& options) {
   for (const std::string& shots : options.shots) protocol.shots.push_back(parse_shots(shots));
   protocol.subsets = options.subsets;
   protocol.seed = options.run.seed;
+  protocol.training_seed = options.training_seed;
   protocol.methods = options.methods;
   protocol.recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
 
@@ -103,6 +105,11 @@ void add_evaluate(CLI::App& app, Action& action) {
       ->capture_default_str();
   add_labels(command, options->features);
   add_seed(command, options->run, "Seed of the first draw");
+  command
+      .add_option("--train-seed", options->training_seed,
+                  "Added to a draw's seed for its training: other trainings on the same rows")
+      ->type_name("N")
+      ->capture_default_str();
   add_threads(command, options->run);
   add_quiet(command, options->run);
   add_json(command, options->json, "Write every run as JSON (without FILE: to standard output, instead of the table)");

@@ -97,7 +97,7 @@ ManyWayReport evaluate(const Source& source, const ManyWayOptions& options, cons
       const Split split = source.draw({shots, options.seed + subset});
       const LabelledRows support = gather(source.train, split.support);
       Recipe recipe = options.recipe;
-      set_seed(recipe, split.seed);
+      set_seed(recipe, split.seed + options.training_seed);
       for (std::size_t m = 0; m < options.methods.size(); ++m, ++done) {
         const std::string stage =
             fmt::format("{}, {}, subset {}/{}", options.methods[m],

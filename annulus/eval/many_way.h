@@ -18,6 +18,7 @@ struct ManyWayOptions {
   std::vector<std::size_t> shots{1, 5};  // rows a class; 0: every row that may be trained on
   std::size_t subsets = 3;               // draws; draw i uses seed + i, for the rows and for the training
   std::uint64_t seed = 0;
+  std::uint64_t training_seed = 0;  // added to a draw's seed for its training: other trainings on the same rows
   std::vector<std::string> methods{"ncm", "baseline", "ibm2"};
   Recipe recipe{};  // its seed is set by each draw
 };

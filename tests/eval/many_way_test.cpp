@@ -61,6 +61,22 @@ std::string refusal(ErrorKind kind, const std::function<void()>& work) {
   return {};
 }
 
+TEST(ManyWay, ATrainingSeedChangesTheTrainingAndNotTheDraw) {
+  SyntheticOptions small;
+  small.classes = 30;
+  small.dimension = 32;
+  const FeatureSet set = make_synthetic(small);
+  ManyWayOptions options = quick_options({"ncm", "ibm2"});
+  options.shots = {2};
+  options.subsets = 1;
+  options.recipe.epsilon = 1.0;
+  const ManyWayReport first = evaluate_many_way(set, options);
+  options.training_seed = 1000;
+  const ManyWayReport second = evaluate_many_way(set, options);
+  EXPECT_EQ(first.results[0].runs[0].accuracy, second.results[0].runs[0].accuracy) << "the rows are the same";
+  EXPECT_NE(first.results[1].runs[0].accuracy, second.results[1].runs[0].accuracy);
+}
+
 TEST(ManyWay, EveryMethodSolvesSeparatedClasses) {
   const FeatureSet set = axes_set(6, 7, 0, {});
   const ManyWayReport report = evaluate_many_way(set, quick_options({"ncm", "baseline", "ibm2"}));
