@@ -12,9 +12,12 @@ function(annulus_compile_options target)
   endif()
   # Results must not depend on how a compiler fuses a*b+c; vector code asks for fused operations by name.
   target_compile_options(${target} PRIVATE -ffp-contract=off)
-  # Kernels are built for the instruction sets that pay: AVX-512, AVX2, SSE4 and plain. Fuzzers do not need them.
+  # Kernels are built for the instruction sets that pay: AVX-512, AVX2, SSE4 and plain. Sanitizers, under which a kernel
+  # takes minutes to compile, watch AVX2 and plain; fuzzers do not need them.
   if(ANNULUS_BUILD_FUZZ)
     target_compile_definitions(${target} PRIVATE HWY_COMPILE_ONLY_STATIC)
+  elseif(ANNULUS_SANITIZE)
+    target_compile_definitions(${target} PRIVATE "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
   else()
     target_compile_definitions(${target} PRIVATE "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_DL)")
   endif()
