@@ -10,15 +10,10 @@
 #include "annulus/kernels/gaussian.h"
 #include "annulus/kernels/gemm.h"
 #include "annulus/kernels/virtual_softmax.h"
+#include "bench/softmax_problem.h"
 
 namespace annulus {
 namespace {
-
-Matrix<float> normal_matrix(std::size_t rows, std::size_t cols, std::uint32_t stream) {
-  Matrix<float> matrix(rows, cols);
-  fill_gaussian({1, RandomUse::kSynthetic, stream}, 0, {matrix.data(), rows * cols});
-  return matrix;
-}
 
 std::size_t argument(const benchmark::State& state, std::size_t index) {
   return static_cast<std::size_t>(state.range(index));
@@ -38,19 +33,8 @@ void virtual_softmax(benchmark::State& state) {
   const std::size_t classes = argument(state, 0);
   const std::size_t noise_rows = argument(state, 1);
   constexpr std::size_t kOriginals = 32;
-  const auto original = normal_matrix(kOriginals, classes, 1);
-  const auto noise = normal_matrix(noise_rows, classes, 2);
-  Matrix<float> scale(kOriginals, noise_rows);
-  for (std::size_t i = 0; i < kOriginals * noise_rows; ++i) scale.data()[i] = 1.0F + 0.001F * static_cast<float>(i % 7);
-  const std::vector<std::int32_t> labels(kOriginals, 1);
-  Matrix<float> original_gradient(kOriginals, classes);
-  Matrix<float> noise_gradient(noise_rows, classes);
-  std::vector<float> scratch(virtual_softmax_scratch(classes, kOriginals, noise_rows));
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(virtual_softmax_gradient<float>({original.view(), noise.view(), scale.view(), labels},
-                                                             0.1F, 1e-4F, false, original_gradient.view(),
-                                                             noise_gradient.view(), scratch));
-  }
+  SoftmaxProblem problem(kOriginals, noise_rows, classes);
+  for (auto _ : state) benchmark::DoNotOptimize(problem.run());
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kOriginals * noise_rows * classes));
 }
 BENCHMARK(virtual_softmax)->Args({5, 200})->Args({20, 200})->Args({200, 200})->Args({1000, 200})->Args({21000, 64});

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "annulus/base/error.h"
-#include "annulus/base/version.h"
 #include "annulus/eval/many_way.h"
 #include "annulus/eval/ranking.h"
 #include "annulus/eval/report.h"
@@ -18,6 +17,7 @@
 #include "annulus/store/model_file.h"
 #include "annulus/task/few_shot_task.h"
 #include "cli/command.h"
+#include "cli/demo_model.h"
 #include "cli/encoder.h"
 #include "cli/interrupt.h"
 #include "cli/load_data.h"
@@ -81,20 +81,6 @@ Emoji prepare_emoji(const DemoOptions& options) {
   return complete_classes(list_images(folder));
 }
 
-Model fit_demo_model(const FeatureSet& set, const Split& split, Recipe recipe, const DemoOptions& options) {
-  ProgressBar bar(options.run.quiet);
-  set_seed(recipe, split.seed);
-  FitResult fit = fit_ibm2(gather(set, split.support), recipe, bar.callback());
-  Model model;
-  model.class_names.assign(set.class_names().begin(), set.class_names().end());
-  model.epsilon = fit.epsilon;
-  model.training = describe(recipe);
-  model.training["version"] = kVersion;
-  model.provenance = set.provenance();
-  model.head = std::move(fit.head);
-  return model;
-}
-
 // Drawings by houses that the model has not seen, evenly spread over the classes.
 std::string predict_some(const FeatureSet& set, const Split& split, const Model& model, int threads) {
   std::string text;
@@ -150,7 +136,7 @@ void run_demo(const DemoOptions& options) {
                                                protocol.subsets, describe(protocol.recipe)}));
   const std::string model_file = (folder / "emoji-model.safetensors").string();
   const Split split = draw_groups(set, emoji.groups, {std::min(kModelShots, emoji.houses.size() - 1), protocol.seed});
-  const Model model = fit_demo_model(set, split, protocol.recipe, options);
+  const Model model = fit_demo_model(set, split.support, protocol.seed, protocol.recipe, options.run);
   stop_if_interrupted();
   write_model(model, model_file);
   fmt::print("The model of {} houses names drawings it has not seen (+ right, - wrong):\n{}\n",

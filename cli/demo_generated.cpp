@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "annulus/base/version.h"
 #include "annulus/eval/many_way.h"
 #include "annulus/eval/ranking.h"
 #include "annulus/eval/report.h"
@@ -15,6 +14,7 @@
 #include "annulus/task/few_shot_task.h"
 #include "annulus/task/synthetic.h"
 #include "cli/command.h"
+#include "cli/demo_model.h"
 #include "cli/interrupt.h"
 #include "cli/progress_bar.h"
 
@@ -37,21 +37,6 @@ ManyWayOptions demo_protocol(const GeneratedDemoOptions& options) {
   protocol.recipe = recipe_named("default");
   set_threads(protocol.recipe, options.run.threads);
   return protocol;
-}
-
-Model fit_demo_model(const FeatureSet& set, Recipe recipe, const GeneratedDemoOptions& options) {
-  ProgressBar bar(options.run.quiet);
-  set_seed(recipe, options.run.seed);
-  const LabelledRows rows = gather(set, draw_split(set, {5, options.run.seed}).support);
-  FitResult fit = fit_ibm2(rows, recipe, bar.callback());
-  Model model;
-  model.class_names.assign(set.class_names().begin(), set.class_names().end());
-  model.epsilon = fit.epsilon;
-  model.training = describe(recipe);
-  model.training["version"] = kVersion;
-  model.provenance = set.provenance();
-  model.head = std::move(fit.head);
-  return model;
 }
 
 // The first test rows of the first classes, one of each.
@@ -95,7 +80,8 @@ void run_demo(GeneratedDemoOptions options) {
   }
   if (options.json != "-") fmt::print("{}", many_way_table(report));
   std::fflush(stdout);
-  const Model model = fit_demo_model(set, protocol.recipe, options);
+  const std::vector<std::uint32_t> support = draw_split(set, {5, options.run.seed}).support;
+  const Model model = fit_demo_model(set, support, options.run.seed, protocol.recipe, options.run);
   stop_if_interrupted();
   write_model(model, options.model);
   if (!talk) return;

@@ -49,17 +49,22 @@ Recipe paper_episodes_recipe() {
   return recipe;
 }
 
-Recipe default_recipe() {
-  Recipe recipe = paper_recipe();
-  recipe.name = "default";
+// Shared noise rows in pairs of opposite sign, the same for every probe.
+void use_factored_noise(Recipe& recipe) {
   set_noise_sharing(recipe, NoiseSharing::kShared);
   recipe.search.probe.antithetic = true;
   recipe.final_training.antithetic = true;
+  recipe.search.common_noise = true;
+}
+
+Recipe default_recipe() {
+  Recipe recipe = paper_recipe();
+  recipe.name = "default";
+  use_factored_noise(recipe);
   set_virtual_count(recipe, 32);
   set_learning_rate(recipe, 0.05);
   recipe.search.expand = true;
   recipe.search.verify_upper = true;
-  recipe.search.common_noise = true;
   return recipe;
 }
 
@@ -67,10 +72,7 @@ Recipe default_recipe() {
 Recipe episodes_recipe() {
   Recipe recipe = paper_episodes_recipe();
   recipe.name = "episodes";
-  set_noise_sharing(recipe, NoiseSharing::kShared);
-  recipe.search.probe.antithetic = true;
-  recipe.final_training.antithetic = true;
-  recipe.search.common_noise = true;
+  use_factored_noise(recipe);
   return recipe;
 }
 

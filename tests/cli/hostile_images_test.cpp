@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "annulus/base/error.h"
-#include "annulus/vision/onnxruntime.h"
 #include "tests/cli/program.h"
+#include "tests/vision/needs_onnxruntime.h"
 
 namespace annulus {
 namespace {
@@ -13,14 +13,11 @@ namespace {
 // More than the program may need for any of them on top of an ordinary run; a decoded 20000 x 20000 takes 1200 MB.
 constexpr long kMoreMemoryKb = 200 * 1024;
 
-class HostileImages : public ::testing::Test {
+class HostileImages : public NeedsOnnxRuntime {
  protected:
   void SetUp() override {
-    try {
-      onnxruntime();
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
+    NeedsOnnxRuntime::SetUp();
+    if (IsSkipped()) return;
     put("photos/a/1.jpg", hostile::fixture_text("jpeg_97x61.jpg"));
     put("photos/a/2.jpg", hostile::fixture_text("jpeg_420.jpg"));
     put("photos/b/1.png", hostile::fixture_text("png_rgb_8.png"));

@@ -3,9 +3,9 @@
 
 #include "annulus/base/error.h"
 #include "annulus/store/model_file.h"
-#include "annulus/vision/onnxruntime.h"
 #include "annulus/vision/svg.h"
 #include "tests/cli/program.h"
+#include "tests/vision/needs_onnxruntime.h"
 
 namespace annulus {
 namespace {
@@ -35,14 +35,11 @@ std::string make_photos(const Scratch& scratch) {
   return scratch / "photos";
 }
 
-class Images : public ::testing::Test {
+class Images : public NeedsOnnxRuntime {
  protected:
   void SetUp() override {
-    try {
-      onnxruntime();
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
+    NeedsOnnxRuntime::SetUp();
+    if (IsSkipped()) return;
     photos_ = make_photos(scratch_);
     encoder_ = {"--backbone", backbone("any_size"), "--preprocess", kRecipe, "--cache", scratch_ / "cache"};
   }

@@ -16,10 +16,10 @@
 #include "annulus/base/error.h"
 #include "annulus/store/feature_file.h"
 #include "annulus/store/image_file.h"
-#include "annulus/vision/onnxruntime.h"
 #include "annulus/vision/preprocess.h"
 #include "annulus/vision/svg.h"
 #include "tests/store/expect_error.h"
+#include "tests/vision/needs_onnxruntime.h"
 
 extern char** environ;
 
@@ -52,14 +52,11 @@ void make_images(const std::filesystem::path& folder, std::size_t count) {
   }
 }
 
-class ExtractTest : public ::testing::Test {
+class ExtractTest : public NeedsOnnxRuntime {
  protected:
   void SetUp() override {
-    try {
-      onnxruntime();
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
+    NeedsOnnxRuntime::SetUp();
+    if (IsSkipped()) return;
     folder_ =
         std::filesystem::temp_directory_path() / ("annulus_extract_" + std::to_string(::getpid()) + "_" +
                                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());

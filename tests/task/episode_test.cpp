@@ -56,7 +56,7 @@ TEST(EpisodeSampler, IsAPureFunctionOfSeedAndNumber) {
   EXPECT_NE(sampler.draw(5, 7).query, sampler.draw(6, 7).query);
 }
 
-// 4000 episodes of 2 of 4 classes, one shot of 5 rows: each row is expected 100 times as support, with a standard
+// 1000 episodes of 2 of 4 classes, one shot of 5 rows: each row is expected 100 times as support, with a standard
 // deviation below 10.
 TEST(EpisodeSampler, DrawsEveryRowEquallyOften) {
   const FeatureSet set = set_of({5, 5, 5, 5});
