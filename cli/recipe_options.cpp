@@ -91,6 +91,7 @@ void apply_search(const RecipeOptions& options, SearchOptions& search) {
   if (options.search_tolerance) search.tolerance = *options.search_tolerance;
   if (options.expand) search.expand = *options.expand;
   if (options.verify_upper) search.verify_upper = *options.verify_upper;
+  if (options.interpolate) search.interpolate = *options.interpolate;
   if (options.stop_early) search.stop_early = *options.stop_early;
   if (options.common_noise) search.common_noise = *options.common_noise;
 }
@@ -126,8 +127,10 @@ void add_recipe_options(CLI::App& command, RecipeOptions& options) {
   add_number(command, "--search-tolerance", options.search_tolerance, "WIDTH", "Width at which the search ends");
   add_switch(command, "expand", options.expand, "Double the upper end of the range while it still passes");
   add_switch(command, "verify-upper", options.verify_upper, "Probe the upper bound again before the search ends");
+  add_switch(command, "interpolate", options.interpolate,
+             "Place probes by the accuracies at the ends of the range, not in its middle");
   add_switch(command, "stop-early", options.stop_early,
-             "End a probe once it is clear that it passes: quicker, smaller radius");
+             "End the training on the originals once its accuracy is above the threshold");
   add_switch(command, "common-noise", options.common_noise, "Let every probe see the same random numbers");
 }
 

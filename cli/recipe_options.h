@@ -32,6 +32,7 @@ struct RecipeOptions {
   std::optional<double> search_tolerance;
   std::optional<bool> expand;
   std::optional<bool> verify_upper;
+  std::optional<bool> interpolate;
   std::optional<bool> stop_early;
   std::optional<bool> common_noise;
 };

@@ -1,4 +1,4 @@
-// Bisection for epsilon, with the paper's behaviour and two safer options beside it.
+// The search for epsilon, with the paper's bisection and safer or quicker options beside it.
 #include "annulus/learn/margin_search.h"
 
 #include <algorithm>
@@ -10,9 +10,15 @@
 namespace annulus {
 namespace {
 
-// An epoch's accuracy lags behind the head it ends with, and grows as the learning rate falls: this far above the
-// target the outcome of a probe is settled.
-constexpr double kClearMargin = 0.01;
+// Log-odds of the accuracy fall about linearly with the logarithm of the radius, this fast where nothing else is known.
+constexpr double kUsualSlope = 3.5;
+// Between ends this close, a share of the radius, the line through their log-odds gives the radius well enough.
+constexpr double kInterpolatedWidth = 0.08;
+
+double log_odds(double accuracy) {
+  const double share = std::clamp(accuracy, 0.001, 0.999);
+  return std::log(share / (1.0 - share));
+}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -49,11 +55,11 @@ class Bisection {
     bisect();
     // The upper bound is asked about once more where the options say so. While it passes, it moves up in strides that
     // double, because the answer is most likely near; the bound that fails then has failed with a trained head.
-    double stride = upper_failed_ ? 2.0 * options_.tolerance : high_ - options_.lowest;
+    double stride = upper_failed_ ? (options_.interpolate ? 0.8 : 2.0) * enough() : high_ - options_.lowest;
     constexpr int kMostStrides = 40;
     bool moved = false;
-    for (int i = 0; i < kMostStrides && asks_again() && passes(high_); ++i, stride *= 2.0) {
-      low_ = high_;
+    for (int i = 0; i < kMostStrides && asks_again() && upper_passes(); ++i, stride *= 2.0) {
+      raise_low(high_);
       high_ += stride;
       if (!options_.expand) high_ = std::min(high_, options_.highest);
       upper_failed_ = false;
@@ -62,7 +68,7 @@ class Bisection {
       if (high_ - low_ < options_.tolerance) break;
     }
     if (moved) bisect();
-    return (low_ + high_) / 2.0;
+    return options_.interpolate && low_passed_ && upper_failed_ ? crossing() : (low_ + high_) / 2.0;
   }
 
  private:
@@ -73,16 +79,61 @@ class Bisection {
   }
 
   void bisect() {
-    while (high_ - low_ >= options_.tolerance) {
-      const double middle = (low_ + high_) / 2.0;
-      if (passes(middle)) {
-        low_ = middle;
+    double width_before_last = 4.0 * (high_ - low_);
+    double width = 2.0 * (high_ - low_);
+    while (high_ - low_ >= enough()) {
+      // Two probes that did not halve the range were badly placed: the middle is safe.
+      const bool shrinks = high_ - low_ <= width_before_last / 2.0;
+      width_before_last = width;
+      width = high_ - low_;
+      const double radius = options_.interpolate && upper_failed_ && shrinks ? likely_radius() : (low_ + high_) / 2.0;
+      if (passes(radius)) {
+        raise_low(radius);
       } else {
-        high_ = middle;
-        upper_failed_ = true;
+        high_ = radius;
+        note_failure();
       }
       record_range();
     }
+  }
+
+  // The width of the range at which it ends.
+  double enough() const {
+    return options_.interpolate ? std::max(options_.tolerance, kInterpolatedWidth * low_) : options_.tolerance;
+  }
+
+  // The radius within the range at which the accuracies at its ends put T.
+  double crossing() const {
+    const double below = log_odds(result_.target) - log_odds(high_accuracy_);
+    double slope = kUsualSlope;
+    if (low_passed_) slope = (log_odds(low_accuracy_) - log_odds(high_accuracy_)) / std::log(high_ / low_);
+    return slope > 0.0 ? std::clamp(high_ * std::exp(-below / slope), low_, high_) : high_;
+  }
+
+  // Just beyond the crossing, on the side where the far end is: when the guess is right the range shrinks to it from
+  // that side, and ends with a probe from the other.
+  double likely_radius() const {
+    const double guess = crossing();
+    const double aside = 0.4 * enough();
+    const double middle = (low_ + high_) / 2.0;
+    return std::clamp(guess < middle ? guess + aside : guess - aside, low_ + aside, high_ - aside);
+  }
+
+  void raise_low(double epsilon) {
+    low_ = epsilon;
+    low_accuracy_ = result_.probes.back().accuracy;
+    low_passed_ = true;
+  }
+
+  void note_failure() {
+    high_accuracy_ = result_.probes.back().accuracy;
+    upper_failed_ = true;
+  }
+
+  bool upper_passes() {
+    const bool passed = passes(high_);
+    if (!passed) note_failure();
+    return passed;
   }
 
   bool passes(double epsilon) {
@@ -95,19 +146,10 @@ class Bisection {
              progress_({"search epsilon", result_.probes.size() * 100 + inner.done * 100 / inner.total,
                         std::max(expected_, result_.probes.size() + 1) * 100, fmt::format("epsilon {:.2f}", epsilon)});
     };
-    std::size_t epochs = 0;
-    TrainHooks<T> hooks;
-    if (options_.stop_early) {
-      hooks.after_epoch = [&](const EpochRecord& record) {
-        epochs = record.epoch + 1;
-        return record.accuracy > result_.target + kClearMargin;
-      };
-    }
-    train(head_, rows_, probe, ProgressCallback(watch), hooks);
+    train(head_, rows_, probe, ProgressCallback(watch));
     const double accuracy = training_accuracy(head_, rows_, probe);
     const bool passed = accuracy > result_.target;
-    result_.probes.push_back(
-        {epsilon, accuracy, passed, low_, high_, seconds_since(start), options_.stop_early ? epochs : probe.epochs});
+    result_.probes.push_back({epsilon, accuracy, passed, low_, high_, seconds_since(start)});
     return passed;
   }
 
@@ -123,6 +165,9 @@ class Bisection {
   Head<T> head_;
   double low_;
   double high_;
+  double low_accuracy_ = 0.0;   // at low_, once a probe passed there
+  double high_accuracy_ = 0.0;  // at high_, once a probe failed there
+  bool low_passed_ = false;     // a probe passed at low_; otherwise it is the end of the range
   bool upper_failed_ = false;  // a probe failed at high_; otherwise it is the end of the range
   const std::size_t expected_ = static_cast<std::size_t>(
       std::max(1.0, std::ceil(std::log2((options_.highest - options_.lowest) / options_.tolerance))));
@@ -143,7 +188,11 @@ SearchResult search_margin(const TrainingRows<T>& rows, HeadKind kind, const Sea
       initial_head<T>(kind, rows.classes, rows.dimension(), options.pretrain.seed, start_stream(options.pretrain));
   TrainOptions pretrain = options.pretrain;
   pretrain.epsilon = 0.0;
-  train(head, rows, pretrain, ProgressCallback(watch));
+  TrainHooks<T> hooks;
+  if (options.stop_early) {
+    hooks.after_epoch = [&](const EpochRecord& record) { return record.accuracy > options.threshold; };
+  }
+  train(head, rows, pretrain, ProgressCallback(watch), hooks);
   result.upper_accuracy = training_accuracy(head, rows, pretrain);
   result.target = std::min(options.threshold, result.upper_accuracy);
   result.epsilon = Bisection<T>(rows, kind, options, result, progress).run();

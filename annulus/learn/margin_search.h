@@ -20,8 +20,10 @@ struct SearchOptions {
   bool verify_upper = false;  // before ending, probe the upper bound again with the now trained head and go on if it
                               // passes: an early probe by a barely trained head may have failed (the paper: no)
   bool common_noise = false;  // every probe sees the same random numbers, so that they differ by their radius alone
-  bool stop_early = false;    // end a probe's training once its epoch's accuracy is well above T; the head carried over
-                              // is then trained less, and the radius found is smaller (the paper: no)
+  bool interpolate = false;   // place probes where the accuracies at the ends of the range put T, not in its middle,
+                              // and end at 8 % of the radius if that is wider than `tolerance` (the paper: no)
+  bool stop_early = false;    // end the training on the originals once an epoch's accuracy is above T0: ACC_up can
+                              // lower T no more (the paper: no)
   TrainOptions pretrain{};    // the head on the originals that sets ACC_up
   TrainOptions probe{};       // each probe; its epsilon is set by the search
 };
@@ -33,11 +35,10 @@ struct Probe {
   double low = 0.0;       // range after the probe
   double high = 0.0;
   double seconds = 0.0;
-  std::size_t epochs = 0;  // trained; fewer than asked for when the outcome was clear before
 };
 
 struct SearchResult {
-  double epsilon = 0.0;         // the middle of the last range
+  double epsilon = 0.0;         // the middle of the last range, or what is interpolated within it
   double target = 0.0;          // T
   double upper_accuracy = 0.0;  // ACC_up
   std::vector<Probe> probes;

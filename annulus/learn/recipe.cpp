@@ -65,6 +65,8 @@ Recipe default_recipe() {
   set_learning_rate(recipe, 0.05);
   recipe.search.expand = true;
   recipe.search.verify_upper = true;
+  recipe.search.interpolate = true;
+  recipe.search.stop_early = true;
   return recipe;
 }
 
@@ -233,6 +235,7 @@ std::map<std::string, std::string> describe(const Recipe& recipe) {
   record["search_learning_rate"] = fmt::format("{}", search.probe.learning_rate);
   record["search_expand"] = search.expand ? "true" : "false";
   record["search_verify_upper"] = search.verify_upper ? "true" : "false";
+  record["search_interpolate"] = search.interpolate ? "true" : "false";
   record["search_common_noise"] = search.common_noise ? "true" : "false";
   record["search_stop_early"] = search.stop_early ? "true" : "false";
   return record;

@@ -143,24 +143,38 @@ TEST(MarginSearch, VerifyingTheUpperBoundLiftsAFailureOfAnUntrainedHead) {
   EXPECT_GT(verified.probes.size(), 5U);
 }
 
-TEST(MarginSearch, EndsProbesEarlyWhereAsked) {
+TEST(MarginSearch, InterpolationFindsTheSameRadiusWithFewerProbes) {
   const auto rows = small_task();
   SearchOptions options = quick_search();
-  options.expand = true;
+  options.probe.learning_rate = 0.1;
   options.verify_upper = true;
-  const SearchResult full = search_margin(rows, HeadKind::kCosine, options);
-  options.stop_early = true;
   options.common_noise = true;
-  const SearchResult quick = search_margin(rows, HeadKind::kCosine, options);
-  EXPECT_NEAR(quick.epsilon, full.epsilon, 0.5 * full.epsilon);  // its head is trained less
-  std::size_t epochs = 0;
-  for (const Probe& probe : quick.probes) {
-    EXPECT_GE(probe.epochs, 1U);
-    EXPECT_LE(probe.epochs, options.probe.epochs);
-    epochs += probe.epochs;
-  }
-  EXPECT_LT(epochs, quick.probes.size() * options.probe.epochs) << "no probe ended early";
-  for (const Probe& probe : full.probes) EXPECT_EQ(probe.epochs, options.probe.epochs);
+  const SearchResult middle = search_margin(rows, HeadKind::kCosine, options);
+  options.interpolate = true;
+  const SearchResult placed = search_margin(rows, HeadKind::kCosine, options);
+  EXPECT_NEAR(placed.epsilon, middle.epsilon, 0.1 * middle.epsilon);
+  EXPECT_LT(placed.probes.size(), middle.probes.size());
+  EXPECT_GE(placed.epsilon, placed.probes.back().low);
+  EXPECT_LE(placed.epsilon, placed.probes.back().high);
+}
+
+TEST(MarginSearch, TrainingOnTheOriginalsMayEndOnceItCannotLowerTheTarget) {
+  const auto rows = small_task();
+  SearchOptions options = quick_search();
+  int full = 0;
+  int early = 0;
+  const auto count = [](int& calls) {
+    return ProgressCallback([&calls](const Progress& progress) {
+      calls += progress.stage == "train on the originals" ? 1 : 0;
+      return true;
+    });
+  };
+  const SearchResult whole = search_margin(rows, HeadKind::kCosine, options, count(full));
+  options.stop_early = true;
+  const SearchResult quick = search_margin(rows, HeadKind::kCosine, options, count(early));
+  EXPECT_LT(early, full / 2);
+  EXPECT_DOUBLE_EQ(quick.target, whole.target);
+  EXPECT_DOUBLE_EQ(quick.epsilon, whole.epsilon);
 }
 
 TEST(MarginSearch, NamesOptionsOutOfRange) {
