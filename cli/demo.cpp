@@ -107,6 +107,15 @@ void print_answer(const DemoOptions& options, const Emoji& emoji, const FeatureS
       set.dimension(), options.subsets, many_way_table(report));
 }
 
+// The recipe of the saved model: with the radius that the table's run of the same draw found, if there is one.
+Recipe model_recipe(const ManyWayOptions& protocol, const ManyWayReport& report, std::size_t shots) {
+  Recipe recipe = protocol.recipe;
+  for (const ManyWayResult& result : report.results) {
+    if (result.method == "ibm2" && result.shots == shots) recipe.epsilon = result.runs.front().epsilon;
+  }
+  return recipe;
+}
+
 void run_demo(const DemoOptions& options) {
   const std::filesystem::path folder = options.folder;
   const Emoji emoji = prepare_emoji(options);
@@ -135,12 +144,14 @@ void run_demo(const DemoOptions& options) {
   write_output(results, many_way_json(report, {(folder / "emoji").string(), (folder / "emoji").string(), protocol.seed,
                                                protocol.subsets, describe(protocol.recipe)}));
   const std::string model_file = (folder / "emoji-model.safetensors").string();
-  const Split split = draw_groups(set, emoji.groups, {std::min(kModelShots, emoji.houses.size() - 1), protocol.seed});
-  const Model model = fit_demo_model(set, split.support, protocol.seed, protocol.recipe, options.run);
+  const std::size_t shots = std::min(kModelShots, emoji.houses.size() - 1);
+  const Split split = draw_groups(set, emoji.groups, {shots, protocol.seed});
+  const Model model =
+      fit_demo_model(set, split.support, protocol.seed, model_recipe(protocol, report, shots), options.run);
   stop_if_interrupted();
   write_model(model, model_file);
-  fmt::print("The model of {} houses names drawings it has not seen (+ right, - wrong):\n{}\n",
-             std::min(kModelShots, emoji.houses.size() - 1), predict_some(set, split, model, options.run.threads));
+  fmt::print("The model of {} houses names drawings it has not seen (+ right, - wrong):\n{}\n", shots,
+             predict_some(set, split, model, options.run.threads));
   fmt::print("pictures  {}  (licences: {})\nmodel     {}\nresults   {}\ntry       annulus predict {} {}\n",
              (folder / "emoji").string(), (folder / "emoji" / "LICENSES.md").string(), model_file, results, model_file,
              set.paths()[split.query.front()]);

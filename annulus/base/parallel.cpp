@@ -19,6 +19,20 @@ namespace {
 
 thread_local bool inside_task = false;
 
+// Waits a little for `ready` without sleeping: a step of training is a dozen calls, and waking a thread takes longer
+// than some of them. About 50 microseconds, after which the caller sleeps.
+template <class Ready>
+void wait_awake(const Ready& ready) {
+  constexpr int kRounds = 1500;
+  for (int i = 0; i < kRounds && !ready(); ++i) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#else
+    std::this_thread::yield();
+#endif
+  }
+}
+
 // One call of parallel_for. Helpers hold it by shared_ptr, so one that wakes late finds no task left and lets go.
 struct Job {
   std::size_t tasks = 0;
@@ -26,8 +40,8 @@ struct Job {
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::condition_variable all_left;
-  int active = 0;       // threads inside run(); guarded by mutex
-  bool closed = false;  // no further helper may enter; guarded by mutex
+  std::atomic<int> active{0};  // threads inside run(); changed under mutex
+  bool closed = false;         // no further helper may enter; guarded by mutex
   std::exception_ptr error;
 
   bool enter() {
@@ -57,8 +71,12 @@ struct Job {
   }
 
   void close_and_wait() {
+    {
+      const std::lock_guard lock(mutex);
+      closed = true;
+    }
+    wait_awake([this] { return active.load() == 0; });
     std::unique_lock lock(mutex);
-    closed = true;
     all_left.wait(lock, [this] { return active == 0; });
   }
 };
@@ -76,6 +94,7 @@ class Pool {
       const std::lock_guard lock(mutex_);
       while (static_cast<int>(threads_.size()) < helpers) threads_.emplace_back([this] { serve(); });
       for (int i = 0; i < helpers; ++i) invitations_.push_back(job);
+      invited_.store(invitations_.size());
     }
     if (helpers == 1) {
       waiting_.notify_one();
@@ -97,12 +116,14 @@ class Pool {
   void serve() {
     for (;;) {
       std::shared_ptr<Job> job;
+      wait_awake([this] { return invited_.load() > 0; });
       {
         std::unique_lock lock(mutex_);
         waiting_.wait(lock, [this] { return stopping_ || !invitations_.empty(); });
         if (stopping_) return;
         job = std::move(invitations_.front());
         invitations_.pop_front();
+        invited_.store(invitations_.size());
       }
       if (!job->enter()) continue;
       job->run();
@@ -113,6 +134,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable waiting_;
   std::deque<std::shared_ptr<Job>> invitations_;
+  std::atomic<std::size_t> invited_{0};  // their number, to be read without the mutex
   std::vector<std::thread> threads_;
   bool stopping_ = false;
 };

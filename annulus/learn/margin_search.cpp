@@ -168,7 +168,7 @@ class Bisection {
   double low_accuracy_ = 0.0;   // at low_, once a probe passed there
   double high_accuracy_ = 0.0;  // at high_, once a probe failed there
   bool low_passed_ = false;     // a probe passed at low_; otherwise it is the end of the range
-  bool upper_failed_ = false;  // a probe failed at high_; otherwise it is the end of the range
+  bool upper_failed_ = false;   // a probe failed at high_; otherwise it is the end of the range
   const std::size_t expected_ = static_cast<std::size_t>(
       std::max(1.0, std::ceil(std::log2((options_.highest - options_.lowest) / options_.tolerance))));
 };
