@@ -2,9 +2,11 @@
 //   step B R D N NOISE THREADS                one training step, gradient and Adam together: the median of a short run
 //   fit WAYS K D R NOISE THREADS              a whole fit by the paper's recipe: pre-training, search, final training
 //   default WAYS K D THREADS                  a whole fit by the default recipe
+//   quick WAYS K D R THREADS                  the same at another R
 //   baseline WAYS K D THREADS                 the head trained on the originals alone, by the default recipe
 //   episode WAYS K D R NOISE THREADS COUNT    COUNT fits by the paper's recipe for episodes, one a thread at a time
 //   rows WAYS K D FILE                        writes the rows that fits are timed on: float32, row after row
+// NOISE is independent, shared, grouped, or antithetic: shared in pairs of opposite sign, what the default recipe does.
 // Answers are lines of JSON; "seconds" is wall time. Fits also tell their numbers of epochs, probes and batches.
 #include <fmt/format.h>
 
@@ -48,13 +50,18 @@ Shape shape_from(JobWords& words) {
   return {classes, shots, words.count("a dimension")};
 }
 
+void set_noise(const std::string& kind, TrainOptions& options) {
+  options.antithetic = kind == "antithetic";
+  options.sharing = options.antithetic ? NoiseSharing::kShared : noise_sharing_from(kind);
+}
+
 std::string time_step(JobWords& words) {
   TrainOptions options;
   options.batch = words.count("a batch");
   options.virtual_count = words.count("a number of virtual examples");
   const std::size_t dimension = words.count("a dimension");
   const std::size_t classes = words.count("a number of classes");
-  options.sharing = noise_sharing_from(words.next<std::string>("a kind of noise"));
+  set_noise(words.next<std::string>("a kind of noise"), options);
   options.threads = words.threads();
   options.epsilon = 2.0;
   const auto rows = generated_rows(classes, (options.batch + classes - 1) / classes, dimension);
@@ -99,7 +106,8 @@ std::string fit_answer(const LabelledRows& rows, const Recipe& recipe) {
 Recipe recipe_from(const char* name, JobWords& words) {
   Recipe recipe = recipe_named(name);
   set_virtual_count(recipe, words.count("a number of virtual examples"));
-  set_noise_sharing(recipe, noise_sharing_from(words.next<std::string>("a kind of noise")));
+  const auto kind = words.next<std::string>("a kind of noise");
+  for (TrainOptions* stage : {&recipe.search.probe, &recipe.final_training}) set_noise(kind, *stage);
   return recipe;
 }
 
@@ -113,6 +121,14 @@ std::string time_fit(JobWords& words) {
 std::string time_default(JobWords& words) {
   const Shape shape = shape_from(words);
   Recipe recipe = recipe_named("default");
+  set_threads(recipe, words.threads());
+  return fit_answer(generated_rows(shape.classes, shape.shots, shape.dimension), recipe);
+}
+
+std::string time_quick(JobWords& words) {
+  const Shape shape = shape_from(words);
+  Recipe recipe = recipe_named("default");
+  set_virtual_count(recipe, words.count("a number of virtual examples"));
   set_threads(recipe, words.threads());
   return fit_answer(generated_rows(shape.classes, shape.shots, shape.dimension), recipe);
 }
@@ -179,6 +195,7 @@ int main() {
   return annulus::run_jobs("step_timing", {{"step", annulus::time_step},
                                            {"fit", annulus::time_fit},
                                            {"default", annulus::time_default},
+                                           {"quick", annulus::time_quick},
                                            {"baseline", annulus::time_baseline},
                                            {"episode", annulus::time_episodes},
                                            {"rows", annulus::write_rows}});

@@ -20,10 +20,10 @@ namespace {
 thread_local bool inside_task = false;
 
 // Waits a little for `ready` without sleeping: a step of training is a dozen calls, and waking a thread takes longer
-// than some of them. About 50 microseconds, after which the caller sleeps.
+// than some of them. About 200 microseconds, after which the caller sleeps.
 template <class Ready>
 void wait_awake(const Ready& ready) {
-  constexpr int kRounds = 1500;
+  constexpr int kRounds = 6000;
   for (int i = 0; i < kRounds && !ready(); ++i) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

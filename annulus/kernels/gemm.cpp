@@ -27,37 +27,33 @@ void keep_onednn_on_this_thread() {
   (void)done;
 }
 
-struct Product {
-  std::size_t rows;  // of the result
-  std::size_t cols;
-  std::size_t inner;  // summed over
-};
-
-template <class T>
-Product check_shapes(Transpose transpose_a, Transpose transpose_b, ConstMatrixView<T> a,
-                     [[maybe_unused]] ConstMatrixView<T> b, MatrixView<T> c) {
-  const bool flip_a = transpose_a == Transpose::kYes;
-  [[maybe_unused]] const bool flip_b = transpose_b == Transpose::kYes;
-  const Product product{c.rows(), c.cols(), flip_a ? a.rows() : a.cols()};
-  assert((flip_a ? a.cols() : a.rows()) == product.rows);
-  assert((flip_b ? b.rows() : b.cols()) == product.cols);
-  assert((flip_b ? b.cols() : b.rows()) == product.inner);
-  return product;
-}
-
-struct Tile {
+struct Size {
   std::size_t rows;
   std::size_t cols;
 };
 
+bool flips(Transpose transpose) { return transpose == Transpose::kYes; }
+
+// Length of the sums of a product.
+template <class T>
+std::size_t inner_size(const GemmCall<T>& call) {
+  const std::size_t inner = flips(call.transpose_a) ? call.a.rows() : call.a.cols();
+  assert((flips(call.transpose_a) ? call.a.cols() : call.a.rows()) == call.c.rows());
+  assert((flips(call.transpose_b) ? call.b.rows() : call.b.cols()) == call.c.cols());
+  assert((flips(call.transpose_b) ? call.b.cols() : call.b.rows()) == inner);
+  return inner;
+}
+
+std::size_t pieces(std::size_t length, std::size_t piece) { return (length + piece - 1) / piece; }
+
 // The tile size at which oneDNN was measured to be fastest for a kind of product, halved until there is work for a few
 // threads. It depends on the problem alone, so that results do not depend on the number of threads.
-Tile tile_for(const Product& product, Tile tile) {
+Size tile_size(const GemmCall<float>& call) {
   constexpr std::size_t kFewestTiles = 4;
   constexpr std::size_t kSmallest = 64;
-  const auto pieces = [](std::size_t length, std::size_t piece) { return (length + piece - 1) / piece; };
-  while (pieces(product.rows, tile.rows) * pieces(product.cols, tile.cols) < kFewestTiles) {
-    tile = {std::min(tile.rows, product.rows), std::min(tile.cols, product.cols)};
+  Size tile = flips(call.transpose_a) ? Size{512, 1024} : Size{128, 512};
+  while (pieces(call.c.rows(), tile.rows) * pieces(call.c.cols(), tile.cols) < kFewestTiles) {
+    tile = {std::min(tile.rows, call.c.rows()), std::min(tile.cols, call.c.cols())};
     std::size_t& longer = tile.rows > tile.cols ? tile.rows : tile.cols;
     if (longer <= kSmallest) break;
     longer = (longer + 1) / 2;
@@ -65,58 +61,87 @@ Tile tile_for(const Product& product, Tile tile) {
   return tile;
 }
 
-// Calls body(first_row, rows, first_col, cols) for every tile of the result.
-template <class Body>
-void for_tiles(const Product& product, std::size_t tile_rows, std::size_t tile_cols, int threads, const Body& body) {
-  const std::size_t down = (product.rows + tile_rows - 1) / tile_rows;
-  const std::size_t across = (product.cols + tile_cols - 1) / tile_cols;
-  parallel_for(threads, down * across, [&](std::size_t tile) {
-    const std::size_t row = tile / across * tile_rows;
-    const std::size_t col = tile % across * tile_cols;
-    body(row, std::min(tile_rows, product.rows - row), col, std::min(tile_cols, product.cols - col));
+Size tile_size(const GemmCall<double>& call) { return {16, call.c.cols()}; }
+
+struct Tile {
+  std::size_t row;
+  std::size_t col;
+  Size size;
+};
+
+void multiply_tile(const GemmCall<float>& call, const Tile& tile) {
+  keep_onednn_on_this_thread();
+  const bool flip_a = flips(call.transpose_a);
+  const bool flip_b = flips(call.transpose_b);
+  const float* a = call.a.data() + (flip_a ? tile.row : tile.row * call.a.stride());
+  const float* b = call.b.data() + (flip_b ? tile.col * call.b.stride() : tile.col);
+  const auto size = [](std::size_t value) { return static_cast<dnnl_dim_t>(value); };
+  const dnnl_status_t status =
+      dnnl_sgemm(flip_a ? 'T' : 'N', flip_b ? 'T' : 'N', size(tile.size.rows), size(tile.size.cols),
+                 size(inner_size(call)), call.alpha, a, size(call.a.stride()), b, size(call.b.stride()), call.beta,
+                 &call.c(tile.row, tile.col), size(call.c.stride()));
+  if (status != dnnl_success) {
+    fail(ErrorKind::kInternal, "oneDNN could not multiply a {} x {} tile: status {}", tile.size.rows, tile.size.cols,
+         static_cast<int>(status));
+  }
+}
+
+void multiply_tile(const GemmCall<double>& call, const Tile& tile) {
+  const bool flip_a = flips(call.transpose_a);
+  const bool flip_b = flips(call.transpose_b);
+  const std::size_t inner = inner_size(call);
+  std::vector<double> sums(tile.size.cols);
+  for (std::size_t i = tile.row; i < tile.row + tile.size.rows; ++i) {
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (std::size_t k = 0; k < inner; ++k) {
+      const double factor = flip_a ? call.a(k, i) : call.a(i, k);
+      for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += factor * (flip_b ? call.b(j, k) : call.b(k, j));
+    }
+    for (std::size_t j = 0; j < sums.size(); ++j) {
+      call.c(i, j) = call.alpha * sums[j] + (call.beta == 0.0 ? 0.0 : call.beta * call.c(i, j));
+    }
+  }
+}
+
+template <class T>
+void multiply_all(std::span<const GemmCall<T>> calls, int threads) {
+  const auto tiles_of = [](const GemmCall<T>& call) {
+    const Size tile = tile_size(call);
+    return pieces(call.c.rows(), tile.rows) * pieces(call.c.cols(), tile.cols);
+  };
+  std::size_t total = 0;
+  for (const GemmCall<T>& call : calls) total += tiles_of(call);
+  parallel_for(threads, total, [&](std::size_t task) {
+    auto call = calls.begin();
+    for (std::size_t tiles = tiles_of(*call); task >= tiles; tiles = tiles_of(*call)) {
+      task -= tiles;
+      ++call;
+    }
+    const Size size = tile_size(*call);
+    const std::size_t across = pieces(call->c.cols(), size.cols);
+    const std::size_t row = task / across * size.rows;
+    const std::size_t col = task % across * size.cols;
+    multiply_tile(*call,
+                  {row, col, {std::min(size.rows, call->c.rows() - row), std::min(size.cols, call->c.cols() - col)}});
   });
 }
 
 }  // namespace
 
+void gemm(std::span<const GemmCall<float>> calls, int threads) { multiply_all(calls, threads); }
+
+void gemm(std::span<const GemmCall<double>> calls, int threads) { multiply_all(calls, threads); }
+
 void gemm(Transpose transpose_a, Transpose transpose_b, float alpha, ConstMatrixView<float> a, ConstMatrixView<float> b,
           float beta, MatrixView<float> c, int threads) {
-  const Product product = check_shapes(transpose_a, transpose_b, a, b, c);
-  const bool flip_a = transpose_a == Transpose::kYes;
-  const bool flip_b = transpose_b == Transpose::kYes;
-  const Tile tile = flip_a ? tile_for(product, {512, 1024}) : tile_for(product, {128, 512});
-  for_tiles(product, tile.rows, tile.cols, threads,
-            [&](std::size_t row, std::size_t rows, std::size_t col, std::size_t cols) {
-              keep_onednn_on_this_thread();
-              const float* tile_a = a.data() + (flip_a ? row : row * a.stride());
-              const float* tile_b = b.data() + (flip_b ? col * b.stride() : col);
-              const auto size = [](std::size_t value) { return static_cast<dnnl_dim_t>(value); };
-              const dnnl_status_t status =
-                  dnnl_sgemm(flip_a ? 'T' : 'N', flip_b ? 'T' : 'N', size(rows), size(cols), size(product.inner), alpha,
-                             tile_a, size(a.stride()), tile_b, size(b.stride()), beta, &c(row, col), size(c.stride()));
-              if (status != dnnl_success) {
-                fail(ErrorKind::kInternal, "oneDNN could not multiply a {} x {} tile: status {}", rows, cols,
-                     static_cast<int>(status));
-              }
-            });
+  const GemmCall<float> call{transpose_a, transpose_b, alpha, a, b, beta, c};
+  multiply_all(std::span<const GemmCall<float>>(&call, 1), threads);
 }
 
 void gemm(Transpose transpose_a, Transpose transpose_b, double alpha, ConstMatrixView<double> a,
           ConstMatrixView<double> b, double beta, MatrixView<double> c, int threads) {
-  const Product product = check_shapes(transpose_a, transpose_b, a, b, c);
-  const bool flip_a = transpose_a == Transpose::kYes;
-  const bool flip_b = transpose_b == Transpose::kYes;
-  for_tiles(product, 16, product.cols, threads, [&](std::size_t row, std::size_t rows, std::size_t, std::size_t cols) {
-    std::vector<double> sums(cols);
-    for (std::size_t i = row; i < row + rows; ++i) {
-      std::fill(sums.begin(), sums.end(), 0.0);
-      for (std::size_t k = 0; k < product.inner; ++k) {
-        const double factor = flip_a ? a(k, i) : a(i, k);
-        for (std::size_t j = 0; j < cols; ++j) sums[j] += factor * (flip_b ? b(j, k) : b(k, j));
-      }
-      for (std::size_t j = 0; j < cols; ++j) c(i, j) = alpha * sums[j] + (beta == 0.0 ? 0.0 : beta * c(i, j));
-    }
-  });
+  const GemmCall<double> call{transpose_a, transpose_b, alpha, a, b, beta, c};
+  multiply_all(std::span<const GemmCall<double>>(&call, 1), threads);
 }
 
 }  // namespace annulus

@@ -29,21 +29,6 @@ T squared_length_impl(const T* row, std::size_t count) {
 }
 
 template <class T>
-T weighted_squares_impl(const T* row, const T* shape, std::size_t count) {
-  const hn::ScalableTag<T> d;
-  const std::size_t lanes = hn::Lanes(d);
-  auto sum = hn::Zero(d);
-  std::size_t j = 0;
-  for (; j + lanes <= count; j += lanes) {
-    const auto value = hn::LoadU(d, row + j);
-    sum = hn::MulAdd(hn::Mul(value, hn::LoadU(d, shape + j)), value, sum);
-  }
-  T total = hn::GetLane(hn::SumOfLanes(d, sum));
-  for (; j < count; ++j) total += row[j] * shape[j] * row[j];
-  return total;
-}
-
-template <class T>
 void multiply_impl(const T* row, const T* shape, T* out, std::size_t count) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
@@ -94,12 +79,6 @@ void add_impl(const T* row, T* out, std::size_t count) {
 
 float squared_length_float(const float* row, std::size_t count) { return squared_length_impl(row, count); }
 double squared_length_double(const double* row, std::size_t count) { return squared_length_impl(row, count); }
-float weighted_squares_float(const float* row, const float* shape, std::size_t count) {
-  return weighted_squares_impl(row, shape, count);
-}
-double weighted_squares_double(const double* row, const double* shape, std::size_t count) {
-  return weighted_squares_impl(row, shape, count);
-}
 void multiply_float(const float* row, const float* shape, float* out, std::size_t count) {
   multiply_impl(row, shape, out, count);
 }
@@ -127,8 +106,6 @@ namespace annulus {
 
 HWY_EXPORT(squared_length_float);
 HWY_EXPORT(squared_length_double);
-HWY_EXPORT(weighted_squares_float);
-HWY_EXPORT(weighted_squares_double);
 HWY_EXPORT(multiply_float);
 HWY_EXPORT(multiply_double);
 HWY_EXPORT(scale_float);
@@ -145,17 +122,6 @@ float squared_length(std::span<const float> row) {
 template <>
 double squared_length(std::span<const double> row) {
   return HWY_DYNAMIC_DISPATCH(squared_length_double)(row.data(), row.size());
-}
-
-template <>
-float weighted_squares(std::span<const float> row, std::span<const float> shape) {
-  assert(row.size() == shape.size());
-  return HWY_DYNAMIC_DISPATCH(weighted_squares_float)(row.data(), shape.data(), row.size());
-}
-template <>
-double weighted_squares(std::span<const double> row, std::span<const double> shape) {
-  assert(row.size() == shape.size());
-  return HWY_DYNAMIC_DISPATCH(weighted_squares_double)(row.data(), shape.data(), row.size());
 }
 
 template <>

@@ -10,10 +10,6 @@ namespace annulus {
 template <class T>
 T squared_length(std::span<const T> row);
 
-// Sum of shape . row . row: the squared length of a row whose columns are scaled by the roots of `shape`.
-template <class T>
-T weighted_squares(std::span<const T> row, std::span<const T> shape);
-
 // out = row . shape, element by element; out may be row.
 template <class T>
 void multiply_row(std::span<const T> row, std::span<const T> shape, std::span<T> out);

@@ -5,7 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "annulus/kernels/gemm.h"
 #include "annulus/kernels/softmax_loss.h"
+#include "annulus/kernels/virtual_softmax.h"
 #include "annulus/learn/gradient.h"
 
 namespace annulus {
@@ -14,10 +16,10 @@ namespace annulus {
 // only originals of one group share noise rows, which are fresh every step. With originals z_i and noise rows n_r:
 //   logit_irj = a_ir (z_i . w_j + epsilon n_r . w_j),  a_ir = 10 / (|z_i + epsilon n_r| + 1e-5)
 //   |z_i + epsilon n_r|^2 = |z_i|^2 + 2 epsilon z_i . n_r + epsilon^2 |n_r|^2
-// The noise rows n_r = s . delta_r are never formed: s is multiplied into weights, originals and gradient instead, so
-// that the standard normal delta_r can be kept and shared between trainings.
-// Cost of a step with g originals a group: 4 (B + R B / g) N d + 2 B R d flops and B R N exponentials.
-// Keeps its buffers from step to step; not safe for concurrent calls.
+// Originals and noise rows epsilon n_r = epsilon s . delta_r stand in one matrix, so that a step has one product with
+// the weights and one for the gradient; the standard normal delta_r may be kept and shared between trainings. Cost of a
+// step with g originals a group: 4 (B + R B / g) N d + 2 B R d flops and B R N exponentials. Keeps its buffers from
+// step to step; not safe for concurrent calls.
 template <class T>
 class FactoredGradient {
  public:
@@ -41,13 +43,18 @@ class FactoredGradient {
   };
 
   void cut(std::size_t originals);
-  // Noise rows, logits of originals and noise, and the scales a, for one batch.
+  // Originals, noise rows, their logits and their products, for one batch.
   void prepare(const HeadView<T>& head, const StepBatch<T>& batch);
-  // Standard normal rows of a step, from the bank where there is one.
-  ConstMatrixView<T> noise_of(std::size_t step, std::size_t dimension);
-  void fill_scales(const HeadView<T>& head, const StepBatch<T>& batch, ConstMatrixView<T> noise);
+  // Originals above noise rows, and their squared lengths.
+  void fill_stack(const StepBatch<T>& batch);
+  // Standard normal rows of a step that are there already, in the bank or from outside; empty: to be drawn.
+  ConstMatrixView<T> ready_noise(std::size_t step, std::size_t dimension);
+  // Logits of all R noise rows of each group where only half of them were multiplied out.
+  void mirror_noise_logits(std::size_t originals, std::size_t classes);
+  // What the softmax kernel reads for a part; works its scales a out.
+  VirtualLogits<T> logits_of(const Part& part, const HeadView<T>& head, const StepBatch<T>& batch);
   // Sums the parts' noise gradients of each noise row, mirrored rows with opposite sign.
-  MatrixView<T> fold_noise_gradient(std::size_t classes);
+  void fold_noise_gradient(MatrixView<T> folded);
 
   std::size_t noise_rows() const { return groups_ * drawn_; }
 
@@ -57,21 +64,18 @@ class FactoredGradient {
   std::vector<Part> parts_;              // of the current batch
   std::vector<std::size_t> first_part_;  // of each group, and one past the last
   std::vector<LossSums> sums_;
-  std::vector<T> squared_scale_;  // s . s
-  std::vector<T> noise_squares_;
+  std::vector<GemmCall<T>> calls_;
+  std::vector<T> radii_;    // epsilon s
+  std::vector<T> squares_;  // |z|^2 of originals, then epsilon^2 |n|^2 of noise rows
 
-  Matrix<T> noise_;                // delta, when there is no bank
-  ConstMatrixView<T> step_noise_;  // delta of the current step
-  Matrix<T> scaled_weights_;       // s . w
-  Matrix<T> scaled_rows_;          // s . z
-  Matrix<T> original_logits_;      // z . w (+ bias)
-  Matrix<T> noise_logits_;         // epsilon n . w, R for each group, mirrored rows included
-  Matrix<T> drawn_logits_;         // epsilon n . w of the rows drawn
-  Matrix<T> products_;             // z . n
-  Matrix<T> scales_;               // a, originals x R
-  Matrix<T> original_gradient_;
-  Matrix<T> noise_gradient_;  // R rows for each part
-  Matrix<T> folded_gradient_;
+  Matrix<T> given_noise_;    // delta from outside
+  Matrix<T> stack_;          // z, then epsilon n
+  Matrix<T> logits_;         // z . w (+ bias), then epsilon n . w
+  Matrix<T> noise_logits_;   // epsilon n . w, R for each group, when antithetic
+  Matrix<T> products_;       // 2 epsilon z . n
+  Matrix<T> scales_;         // a, originals x R
+  Matrix<T> gradient_;       // of logits_
+  Matrix<T> part_gradient_;  // of the noise logits, R rows for each part
   Matrix<T> scratch_;
 };
 

@@ -22,7 +22,7 @@ Recipe quick_recipe() {
   set_learning_rate(recipe, 1.0);
   recipe.search.pretrain.epochs = 10;
   recipe.search.probe.epochs = 3;
-  recipe.search.tolerance = 2.0;
+  recipe.search.tolerance = 0.5;
   return recipe;
 }
 
