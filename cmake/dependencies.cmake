@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED CONFIG)
 find_package(nlohmann_json REQUIRED CONFIG)
+find_package(Eigen3 REQUIRED CONFIG)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(ZIP REQUIRED IMPORTED_TARGET libzip)
@@ -18,6 +19,8 @@ function(annulus_link_dependencies target)
   # Linked but not seen in any installed header.
   target_link_libraries(${target} PRIVATE annulus_dnnl PkgConfig::HWY PkgConfig::ZIP nlohmann_json::nlohmann_json
                         PkgConfig::CRYPTO PkgConfig::JPEG PkgConfig::SPNG PkgConfig::WEBP PkgConfig::RSVG ${CMAKE_DL_LIBS})
+  # Headers alone, read by sources alone: users of the installed package need not have them.
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:Eigen3::Eigen>)
   if(ANNULUS_WITH_VISION)
     target_include_directories(${target} SYSTEM PRIVATE ${ANNULUS_ONNXRUNTIME_INCLUDE_DIR})
   endif()

@@ -5,9 +5,10 @@
 
 namespace annulus {
 
-FittedMethod fit_baseline_method(const LabelledRows& support, const Recipe& recipe, const ProgressCallback& progress) {
-  FitResult fit = fit_baseline(support, recipe, progress);
-  return fitted_head(std::move(fit.head), 0.0, recipe.baseline.threads);
+FittedMethod fit_baseline_method(const LabelledRows& support, const MethodContext& context,
+                                 const ProgressCallback& progress) {
+  FitResult fit = fit_baseline(support, context.recipe, progress);
+  return fitted_head(std::move(fit.head), 0.0, context.threads());
 }
 
 }  // namespace annulus

@@ -30,7 +30,7 @@ EpisodeScore run_episode(const FeatureSet& set, const Episode& episode, const Ep
   for (std::size_t i = 0; i < episode.support.size(); ++i) {
     support.labels.push_back(static_cast<std::int32_t>(i / shape.shots));
   }
-  const FittedMethod fitted = method.fit(support, recipe, {});
+  const FittedMethod fitted = method.fit(support, {recipe}, {});
   Matrix<float> queries(episode.query.size(), set.dimension());
   set.copy_rows(episode.query, queries.view());
   const auto predicted = fitted.predict(queries.view());

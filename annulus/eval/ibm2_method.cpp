@@ -5,9 +5,10 @@
 
 namespace annulus {
 
-FittedMethod fit_ibm2_method(const LabelledRows& support, const Recipe& recipe, const ProgressCallback& progress) {
-  FitResult fit = fit_ibm2(support, recipe, progress);
-  return fitted_head(std::move(fit.head), fit.epsilon, recipe.final_training.threads);
+FittedMethod fit_ibm2_method(const LabelledRows& support, const MethodContext& context,
+                             const ProgressCallback& progress) {
+  FitResult fit = fit_ibm2(support, context.recipe, progress);
+  return fitted_head(std::move(fit.head), fit.epsilon, context.threads());
 }
 
 }  // namespace annulus

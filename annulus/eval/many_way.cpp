@@ -58,7 +58,7 @@ ManyWayRun run_method(const Method& method, const Source& source, const Split& s
   run.support_rows = split.support.size();
   run.query_rows = split.query.size();
   const auto start = std::chrono::steady_clock::now();
-  const FittedMethod fitted = method.fit(support, recipe, progress);
+  const FittedMethod fitted = method.fit(support, {recipe}, progress);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.epsilon = fitted.epsilon;
   run.accuracy = test_accuracy(fitted, source, split.query, progress);

@@ -6,14 +6,20 @@
 #include <utility>
 
 #include "annulus/base/error.h"
+#include "annulus/kernels/softmax_loss.h"
 
 namespace annulus {
 
 std::span<const Method> methods() {
   static constexpr std::array kMethods{
-      Method{"ncm", "nearest class mean of L2-normalised features", &fit_nearest_class_mean_method},
+      Method{"ncm", "nearest class mean", &fit_nearest_class_mean_method},
+      Method{"simpleshot", "nearest class mean of centred features", &fit_simpleshot_method},
+      Method{"knn", "up to 5 nearest neighbours", &fit_nearest_neighbours_method},
+      Method{"cache", "Tip-Adapter's cache of the training rows", &fit_cache_method},
+      Method{"ridge", "ridge regression", &fit_ridge_method},
       Method{"baseline", "the head trained on the originals", &fit_baseline_method},
       Method{"ibm2", "the head trained on virtual examples at the largest radius found", &fit_ibm2_method},
+      Method{"default", "ibm2 by the default recipe, as fit does", &fit_default_method},
   };
   return kMethods;
 }
@@ -31,5 +37,15 @@ FittedMethod fitted_head(Head<float> head, double epsilon, int threads) {
   const auto shared = std::make_shared<const Head<float>>(std::move(head));
   return {[shared, threads](ConstMatrixView<float> rows) { return predict_classes(*shared, rows, threads); }, epsilon};
 }
+
+template <class T>
+std::vector<std::int32_t> best_classes(ConstMatrixView<T> scores) {
+  std::vector<std::int32_t> classes;
+  for (std::size_t i = 0; i < scores.rows(); ++i) classes.push_back(static_cast<std::int32_t>(argmax(scores.row(i))));
+  return classes;
+}
+
+template std::vector<std::int32_t> best_classes(ConstMatrixView<float> scores);
+template std::vector<std::int32_t> best_classes(ConstMatrixView<double> scores);
 
 }  // namespace annulus

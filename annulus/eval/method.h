@@ -23,10 +23,21 @@ struct FittedMethod {
   double epsilon = 0.0;  // radius it was trained at; 0 for methods without one
 };
 
+// What a method may know beside the support rows.
+struct MethodContext {
+  const Recipe& recipe;  // its seed, its threads, and for the methods that train a head all its numbers
+
+  int threads() const { return recipe.final_training.threads; }
+};
+
+// A fit is safe to call from several threads at once, and neither it nor what it returns depends on their number.
+using FitMethod = FittedMethod(const LabelledRows& support, const MethodContext& context,
+                               const ProgressCallback& progress);
+
 struct Method {
   std::string_view name;
   std::string_view summary;  // half a sentence for help texts
-  FittedMethod (*fit)(const LabelledRows& support, const Recipe& recipe, const ProgressCallback& progress);
+  FitMethod* fit;
 };
 
 // Every method, in the order in which reports print them.
@@ -36,10 +47,18 @@ const Method& method_named(std::string_view name);  // throws Error{kUsage} list
 // A method that classifies by a head on L2-normalised rows.
 FittedMethod fitted_head(Head<float> head, double epsilon, int threads);
 
+// The class of the largest score of each row; of equals the first.
+template <class T>
+std::vector<std::int32_t> best_classes(ConstMatrixView<T> scores);
+
 // One file a method.
-FittedMethod fit_nearest_class_mean_method(const LabelledRows& support, const Recipe& recipe,
-                                           const ProgressCallback& progress);
-FittedMethod fit_baseline_method(const LabelledRows& support, const Recipe& recipe, const ProgressCallback& progress);
-FittedMethod fit_ibm2_method(const LabelledRows& support, const Recipe& recipe, const ProgressCallback& progress);
+FitMethod fit_nearest_class_mean_method;
+FitMethod fit_simpleshot_method;
+FitMethod fit_nearest_neighbours_method;
+FitMethod fit_cache_method;
+FitMethod fit_ridge_method;
+FitMethod fit_baseline_method;
+FitMethod fit_ibm2_method;
+FitMethod fit_default_method;
 
 }  // namespace annulus

@@ -78,7 +78,7 @@ TEST(Errors, NamesAndNumbersThatMakeNoSense) {
     EXPECT_NE(outcome.err.find(value.substr(0, 3)), std::string::npos) << outcome.err;
   }
   expect_complaint(run_annulus(scratch, {"evaluate", features, "--methods", "ncm,magic"}), kUsage,
-                   "\"magic\" is unknown; expected one of ncm, baseline, ibm2");
+                   "\"magic\" is unknown; expected one of ncm, simpleshot, knn,");
   expect_complaint(run_annulus(scratch, {"evaluate", features, "--subsets", "0"}), kUsage, "--subsets");
   expect_complaint(run_annulus(scratch, {"evaluate"}), kUsage, "--train and --test");
   expect_complaint(run_annulus(scratch, {"evaluate", "--train", features}), kUsage, "--train and --test");

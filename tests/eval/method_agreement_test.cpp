@@ -1,0 +1,52 @@
+// Methods against scikit-learn on the same rows: the same answer for every test row
+// (tests/data/make_method_fixtures.py).
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "annulus/eval/method.h"
+#include "annulus/store/feature_file.h"
+#include "annulus/task/few_shot_task.h"
+
+namespace annulus {
+namespace {
+
+const std::string kFolder = ANNULUS_TEST_DATA "/methods/";
+
+nlohmann::json expected() {
+  std::ifstream file(kFolder + "expected.json");
+  return nlohmann::json::parse(file);
+}
+
+struct Draw {
+  LabelledRows support;
+  Matrix<float> queries;
+};
+
+Draw read_draw(const std::string& name) {
+  const FeatureSet set = read_features(kFolder + name + ".npz");
+  const Split split = draw_split(set, {});
+  Draw draw{gather(set, split.support), Matrix<float>(split.query.size(), set.dimension())};
+  set.copy_rows(split.query, draw.queries.view());
+  return draw;
+}
+
+class Agreement : public testing::TestWithParam<const char*> {};
+
+TEST_P(Agreement, NamesEveryRowAsScikitLearnDoes) {
+  const nlohmann::json answers = expected();
+  const Recipe recipe = recipe_named("default");
+  for (const char* name : {"one_shot", "five_shots"}) {
+    const Draw draw = read_draw(name);
+    const FittedMethod fitted = method_named(GetParam()).fit(draw.support, {recipe}, {});
+    EXPECT_EQ(fitted.predict(draw.queries.view()), answers[name][GetParam()].get<std::vector<std::int32_t>>()) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, Agreement, testing::Values("ncm", "knn", "ridge"));
+
+}  // namespace
+}  // namespace annulus

@@ -1,0 +1,170 @@
+// Every method on rows whose answers are known, and its independence of threads.
+#include "annulus/eval/method.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "annulus/base/error.h"
+#include "annulus/base/parallel.h"
+#include "annulus/task/synthetic.h"
+
+namespace annulus {
+namespace {
+
+// Points on a circle of any radius: methods see directions alone.
+Matrix<float> at_degrees(const std::vector<double>& degrees) {
+  Matrix<float> rows(degrees.size(), 2);
+  for (std::size_t i = 0; i < degrees.size(); ++i) {
+    const double radius = 1.0 + static_cast<double>(i);
+    rows(i, 0) = static_cast<float>(radius * std::cos(degrees[i] * std::acos(-1.0) / 180.0));
+    rows(i, 1) = static_cast<float>(radius * std::sin(degrees[i] * std::acos(-1.0) / 180.0));
+  }
+  return rows;
+}
+
+Recipe quick_recipe() {
+  Recipe recipe = recipe_named("default");
+  set_virtual_count(recipe, 4);
+  set_epochs(recipe, 20);
+  recipe.search.pretrain.epochs = 10;
+  recipe.search.probe.epochs = 3;
+  recipe.search.tolerance = 1.0;
+  return recipe;
+}
+
+std::vector<std::int32_t> answers(const std::string& method, const LabelledRows& support,
+                                  ConstMatrixView<float> queries) {
+  const Recipe recipe = quick_recipe();
+  return method_named(method).fit(support, {recipe}, {}).predict(queries);
+}
+
+using Classes = std::vector<std::int32_t>;
+
+struct Overlapping {
+  LabelledRows support;
+  Matrix<float> queries;
+  Classes truth;
+};
+
+Overlapping overlapping_classes() {
+  SyntheticOptions options;
+  options.classes = 12;
+  options.dimension = 24;
+  options.noise = 1.2;
+  const FeatureSet set = make_synthetic(options);
+  const Split split = draw_split(set, {.shots = 3, .seed = 4});
+  Overlapping result{gather(set, split.support), Matrix<float>(split.query.size(), set.dimension()),
+                     set.labels_of(split.query)};
+  set.copy_rows(split.query, result.queries.view());
+  return result;
+}
+
+TEST(Methods, NearestClassMeanTakesTheNearestAndSimpleShotTheNearestAfterCentring) {
+  const LabelledRows support{at_degrees({0, 20, 90}), {0, 1, 2}, 3};
+  const Matrix<float> query = at_degrees({50});
+  EXPECT_EQ(answers("ncm", support, query.view()), Classes{1});
+  // Seen from the mean of the three, the row at 50 degrees lies towards the one at 90.
+  EXPECT_EQ(answers("simpleshot", support, query.view()), Classes{2});
+}
+
+TEST(Methods, SimpleShotNamesEvenTheCentre) {
+  const LabelledRows support{at_degrees({0, 0}), {0, 1}, 2};
+  EXPECT_EQ(answers("simpleshot", support, at_degrees({0}).view()), Classes{0});
+}
+
+TEST(Methods, NeighboursVoteAndOfEqualsTheFirstClassWins) {
+  // One row a class: the nearest alone.
+  const LabelledRows one{at_degrees({0, 60}), {0, 1}, 2};
+  EXPECT_EQ(answers("knn", one, at_degrees({10, 40}).view()), (Classes{0, 1}));
+  // Two rows a class: at 30 degrees one vote each, although class 1 is nearer.
+  const LabelledRows two{at_degrees({-170, 0, 40, 90}), {0, 0, 1, 1}, 2};
+  EXPECT_EQ(answers("knn", two, at_degrees({30, 60}).view()), (Classes{0, 1}));
+  // Three rows a class: two votes beat the nearest.
+  const LabelledRows three{at_degrees({20, -20, 180, 1, 120, 150}), {0, 0, 0, 1, 1, 1}, 2};
+  EXPECT_EQ(answers("knn", three, at_degrees({0}).view()), Classes{0});
+}
+
+TEST(Methods, CacheAddsUpTheAffinitiesOfAClass) {
+  // exp(-5.5 (1 - cos 20)) = 0.72, twice, against exp(-5.5 (1 - cos 10)) = 0.92.
+  const LabelledRows support{at_degrees({20, -20, 10, 180}), {0, 0, 1, 1}, 2};
+  EXPECT_EQ(answers("cache", support, at_degrees({0}).view()), Classes{0});
+  // exp(-5.5 (1 - cos 60)) = 0.06, twice, against the same 0.92.
+  const LabelledRows far{at_degrees({60, -60, 10, 180}), {0, 0, 1, 1}, 2};
+  EXPECT_EQ(answers("cache", far, at_degrees({0}).view()), Classes{1});
+}
+
+TEST(Methods, RidgeWeighsAllRows) {
+  // With x = +-e1 and targets +-1, (x x^T + 1) a = y gives w = 2 / 3 along e1 for the class at 0 degrees.
+  const LabelledRows support{at_degrees({0, 180}), {0, 1}, 2};
+  EXPECT_EQ(answers("ridge", support, at_degrees({80, 100, -80, -100}).view()), (Classes{0, 1, 0, 1}));
+}
+
+TEST(Methods, DefaultIsTheDefaultRecipeWhateverTheOthersFollow) {
+  const Overlapping task = overlapping_classes();
+  Recipe other = quick_recipe();
+  set_seed(other, 5);
+  Recipe expected = recipe_named("default");
+  set_seed(expected, 5);
+  const FitResult fit = fit_ibm2(task.support, expected);
+  const FittedMethod fitted = method_named("default").fit(task.support, {other}, {});
+  EXPECT_EQ(fitted.epsilon, fit.epsilon);
+  EXPECT_EQ(fitted.predict(task.queries.view()), predict_classes(fit.head, task.queries.view(), 0));
+  EXPECT_NE(method_named("ibm2").fit(task.support, {other}, {}).epsilon, fit.epsilon);
+}
+
+TEST(Methods, EveryOneLearnsOverlappingClassesFarBetterThanChance) {
+  const Overlapping task = overlapping_classes();
+  for (const Method& method : methods()) {
+    const Classes named = answers(std::string(method.name), task.support, task.queries.view());
+    ASSERT_EQ(named.size(), task.queries.rows());
+    std::size_t hits = 0;
+    for (std::size_t i = 0; i < named.size(); ++i) {
+      if (named[i] == task.truth[i]) ++hits;
+    }
+    EXPECT_GT(3 * hits, named.size()) << method.name;  // chance is one in twelve
+  }
+}
+
+// Alone, among other threads that fit as well, and with threads of its own: the same answers.
+TEST(Methods, ThreadsDoNotMatter) {
+  const Overlapping task = overlapping_classes();
+  Recipe recipe = quick_recipe();
+  for (const Method& method : methods()) {
+    set_threads(recipe, 1);
+    const Classes alone = method.fit(task.support, {recipe}, {}).predict(task.queries.view());
+    std::vector<Classes> together(4);
+    parallel_for(3, together.size(), [&](std::size_t i) {
+      together[i] = method.fit(task.support, {recipe}, {}).predict(task.queries.view());
+    });
+    for (const Classes& named : together) EXPECT_EQ(named, alone) << method.name;
+    set_threads(recipe, 3);
+    EXPECT_EQ(method.fit(task.support, {recipe}, {}).predict(task.queries.view()), alone) << method.name;
+  }
+}
+
+TEST(Methods, ARowIsNamedTheSameWhateverStandsBesideIt) {
+  const Overlapping task = overlapping_classes();
+  const Recipe recipe = quick_recipe();
+  for (const Method& method : methods()) {
+    const FittedMethod fitted = method.fit(task.support, {recipe}, {});
+    const Classes together = fitted.predict(task.queries.view());
+    for (const std::size_t i : {std::size_t{0}, std::size_t{17}, task.queries.rows() - 1}) {
+      EXPECT_EQ(fitted.predict(task.queries.view().rows_at(i, 1)), Classes{together[i]}) << method.name;
+    }
+  }
+}
+
+TEST(Methods, StopWhenProgressSaysSo) {
+  const Overlapping task = overlapping_classes();
+  const Recipe recipe = quick_recipe();
+  for (const Method& method : methods()) {
+    EXPECT_THROW(method.fit(task.support, {recipe}, [](const Progress&) { return false; }), Error) << method.name;
+  }
+}
+
+}  // namespace
+}  // namespace annulus
