@@ -92,6 +92,7 @@ void apply_search(const RecipeOptions& options, SearchOptions& search) {
   if (options.expand) search.expand = *options.expand;
   if (options.verify_upper) search.verify_upper = *options.verify_upper;
   if (options.interpolate) search.interpolate = *options.interpolate;
+  if (options.warm_start) search.warm_start = *options.warm_start;
   if (options.stop_early) search.stop_early = *options.stop_early;
   if (options.common_noise) search.common_noise = *options.common_noise;
 }
@@ -129,6 +130,8 @@ void add_recipe_options(CLI::App& command, RecipeOptions& options) {
   add_switch(command, "verify-upper", options.verify_upper, "Probe the upper bound again before the search ends");
   add_switch(command, "interpolate", options.interpolate,
              "Place probes by the accuracies at the ends of the range, not in its middle");
+  add_switch(command, "warm-start", options.warm_start,
+             "Let the first probe go on from the head trained on the originals");
   add_switch(command, "stop-early", options.stop_early,
              "End the training on the originals once its accuracy is above the threshold");
   add_switch(command, "common-noise", options.common_noise, "Let every probe see the same random numbers");

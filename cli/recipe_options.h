@@ -33,6 +33,7 @@ struct RecipeOptions {
   std::optional<bool> expand;
   std::optional<bool> verify_upper;
   std::optional<bool> interpolate;
+  std::optional<bool> warm_start;
   std::optional<bool> stop_early;
   std::optional<bool> common_noise;
 };

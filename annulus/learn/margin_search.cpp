@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "annulus/base/error.h"
+#include "annulus/kernels/rows.h"
 
 namespace annulus {
 namespace {
@@ -37,19 +38,44 @@ void check(const SearchOptions& options) {
   }
 }
 
+// Where a search that interpolates begins: the radius at which class means, which need no training, keep four fifths of
+// their accuracy. Found by looking at a few radii; the answer was measured to be 0.9 to 1.6 times as large.
+template <class T>
+double first_radius(const TrainingRows<T>& rows, const SearchOptions& options) {
+  Head<T> means{HeadKind::kCosine, Matrix<T>(rows.classes, rows.dimension()), std::vector<T>(rows.classes, T{1}), {}};
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    add_row(rows.features.row(i), means.direction.row(static_cast<std::size_t>(rows.labels[i])));
+  }
+  const auto accuracy_at = [&](double epsilon) {
+    TrainOptions look = options.probe;
+    look.epsilon = epsilon;
+    return training_accuracy(means, rows, look);
+  };
+  const double wanted = 0.8 * accuracy_at(0.0);
+  double low = options.lowest;
+  double high = options.highest;
+  constexpr int kLooks = 8;
+  for (int i = 0; i < kLooks; ++i) {
+    const double middle = (low + high) / 2.0;
+    (accuracy_at(middle) > wanted ? low : high) = middle;
+  }
+  return (low + high) / 2.0;
+}
+
 // The state of a search: the carried-over head and the range that is left.
 template <class T>
 class Bisection {
  public:
-  Bisection(const TrainingRows<T>& rows, HeadKind kind, const SearchOptions& options, SearchResult& result,
+  Bisection(const TrainingRows<T>& rows, Head<T> head, const SearchOptions& options, SearchResult& result,
             const ProgressCallback& progress)
       : rows_(rows),
         options_(options),
         result_(result),
         progress_(progress),
-        head_(initial_head<T>(kind, rows.classes, rows.dimension(), options.probe.seed, start_stream(options.probe))),
+        head_(std::move(head)),
         low_(options.lowest),
-        high_(options.highest) {}
+        high_(options.highest),
+        first_(options.interpolate ? first_radius(rows, options) : (low_ + high_) / 2.0) {}
 
   double run() {
     bisect();
@@ -83,10 +109,13 @@ class Bisection {
     double width = 2.0 * (high_ - low_);
     while (high_ - low_ >= enough()) {
       // Two probes that did not halve the range were badly placed: the middle is safe.
-      const bool shrinks = high_ - low_ <= width_before_last / 2.0;
+      const bool shrinks = high_ - low_ <= width_before_last / 2.0 || !upper_failed_;
       width_before_last = width;
       width = high_ - low_;
-      const double radius = options_.interpolate && upper_failed_ && shrinks ? likely_radius() : (low_ + high_) / 2.0;
+      double radius = first_;
+      if (!result_.probes.empty()) {
+        radius = options_.interpolate && shrinks ? likely_radius() : (low_ + high_) / 2.0;
+      }
       if (passes(radius)) {
         raise_low(radius);
       } else {
@@ -102,11 +131,13 @@ class Bisection {
     return options_.interpolate ? std::max(options_.tolerance, kInterpolatedWidth * low_) : options_.tolerance;
   }
 
-  // The radius within the range at which the accuracies at its ends put T.
+  // The radius within the range at which the accuracies at its ends, or at the one end that was probed, put T.
   double crossing() const {
     const double below = log_odds(result_.target) - log_odds(high_accuracy_);
+    const double above = log_odds(low_accuracy_) - log_odds(result_.target);
+    if (!upper_failed_) return std::min(low_ * std::exp(above / kUsualSlope), high_);
     double slope = kUsualSlope;
-    if (low_passed_) slope = (log_odds(low_accuracy_) - log_odds(high_accuracy_)) / std::log(high_ / low_);
+    if (low_passed_) slope = (above + below) / std::log(high_ / low_);
     return slope > 0.0 ? std::clamp(high_ * std::exp(-below / slope), low_, high_) : high_;
   }
 
@@ -165,6 +196,7 @@ class Bisection {
   Head<T> head_;
   double low_;
   double high_;
+  double first_;                // the radius that is probed first
   double low_accuracy_ = 0.0;   // at low_, once a probe passed there
   double high_accuracy_ = 0.0;  // at high_, once a probe failed there
   bool low_passed_ = false;     // a probe passed at low_; otherwise it is the end of the range
@@ -190,12 +222,18 @@ SearchResult search_margin(const TrainingRows<T>& rows, HeadKind kind, const Sea
   pretrain.epsilon = 0.0;
   TrainHooks<T> hooks;
   if (options.stop_early) {
-    hooks.after_epoch = [&](const EpochRecord& record) { return record.accuracy > options.threshold; };
+    hooks.after_epoch = [&](const EpochRecord& record) {
+      result.upper_accuracy = record.accuracy;
+      return record.accuracy > options.threshold;
+    };
   }
   train(head, rows, pretrain, ProgressCallback(watch), hooks);
-  result.upper_accuracy = training_accuracy(head, rows, pretrain);
+  result.upper_accuracy = std::max(result.upper_accuracy, training_accuracy(head, rows, pretrain));
   result.target = std::min(options.threshold, result.upper_accuracy);
-  result.epsilon = Bisection<T>(rows, kind, options, result, progress).run();
+  if (!options.warm_start) {
+    head = initial_head<T>(kind, rows.classes, rows.dimension(), options.probe.seed, start_stream(options.probe));
+  }
+  result.epsilon = Bisection<T>(rows, std::move(head), options, result, progress).run();
   result.seconds = seconds_since(start);
   return result;
 }

@@ -22,6 +22,7 @@ struct SearchOptions {
   bool common_noise = false;  // every probe sees the same random numbers, so that they differ by their radius alone
   bool interpolate = false;   // place probes where the accuracies at the ends of the range put T, not in its middle,
                               // and end at 8 % of the radius if that is wider than `tolerance` (the paper: no)
+  bool warm_start = false;    // the first probe goes on from the head trained on the originals (the paper: a fresh one)
   bool stop_early = false;    // end the training on the originals once an epoch's accuracy is above T0: ACC_up can
                               // lower T no more (the paper: no)
   TrainOptions pretrain{};    // the head on the originals that sets ACC_up

@@ -19,7 +19,7 @@ Recipe quick_recipe() {
   Recipe recipe = recipe_named("default");
   set_virtual_count(recipe, 4);
   set_epochs(recipe, 30);
-  set_learning_rate(recipe, 1.0);
+  set_learning_rate(recipe, 0.1);
   recipe.search.pretrain.epochs = 10;
   recipe.search.probe.epochs = 3;
   recipe.search.tolerance = 0.5;
