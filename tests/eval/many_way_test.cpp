@@ -17,11 +17,11 @@ namespace {
 
 Recipe quick_recipe() {
   Recipe recipe = recipe_named("default");
-  set_virtual_count(recipe, 4);
+  set_virtual_count(recipe, 16);
   set_epochs(recipe, 30);
   set_learning_rate(recipe, 0.1);
   recipe.search.pretrain.epochs = 10;
-  recipe.search.probe.epochs = 3;
+  recipe.search.probe.epochs = 10;
   recipe.search.tolerance = 0.5;
   return recipe;
 }
