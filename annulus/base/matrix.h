@@ -116,4 +116,13 @@ MatrixView<T> reuse(Matrix<T>& buffer, std::size_t rows, std::size_t cols) {
   return {buffer.data(), rows, cols};
 }
 
+// The same with rows that do not start a power of two apart: their starts would share few sets of the caches, which
+// halves the speed of some matrix products.
+template <class T>
+MatrixView<T> reuse_apart(Matrix<T>& buffer, std::size_t rows, std::size_t cols) {
+  constexpr std::size_t kCacheLine = 64 / sizeof(T);
+  const std::size_t stride = cols % (16 * kCacheLine) == 0 ? cols + kCacheLine : cols;
+  return {reuse(buffer, rows, stride).data(), rows, cols, stride};
+}
+
 }  // namespace annulus

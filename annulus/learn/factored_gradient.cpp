@@ -66,7 +66,8 @@ template <class T>
 void FactoredGradient<T>::fill_stack(const StepBatch<T>& batch) {
   const std::size_t originals = batch.rows.rows();
   const std::size_t dimension = batch.rows.cols();
-  const auto stack = reuse(stack_, originals + noise_rows(), dimension);
+  stack_ = reuse_apart(stacked_, originals + noise_rows(), dimension);
+  const auto stack = stack_;
   squares_.resize(stack.rows());
   const ConstMatrixView<T> ready = ready_noise(batch.step, dimension);
   parallel_for(options_.threads, (stack.rows() + kRowsPerTask - 1) / kRowsPerTask, [&](std::size_t task) {
@@ -108,7 +109,7 @@ void FactoredGradient<T>::prepare(const HeadView<T>& head, const StepBatch<T>& b
   const std::size_t classes = head.weights.rows();
   cut(originals);
   fill_stack(batch);
-  const ConstMatrixView<T> stack(stack_.data(), originals + noise_rows(), batch.rows.cols());
+  const ConstMatrixView<T> stack = stack_;
   const auto logits = reuse(logits_, stack.rows(), classes);
   calls_.assign(1, {Transpose::kNo, Transpose::kYes, T{1}, stack, head.weights, T{0}, logits});
   if (head.kind == HeadKind::kCosine) {
@@ -206,9 +207,8 @@ StepSums FactoredGradient<T>::loss_gradient(const HeadView<T>& head, const StepB
                                            options_.count_hits, part_original, part_noise, scratch.row(task));
   });
   fold_noise_gradient(logit_gradient.rows_at(originals, noise_rows()));
-  gemm(Transpose::kYes, Transpose::kNo, T{1}, ConstMatrixView<T>(logit_gradient),
-       ConstMatrixView<T>(stack_.data(), logit_gradient.rows(), batch.rows.cols()), T{0}, gradient.weights.view(),
-       options_.threads);
+  gemm(Transpose::kYes, Transpose::kNo, T{1}, ConstMatrixView<T>(logit_gradient), ConstMatrixView<T>(stack_), T{0},
+       gradient.weights.view(), options_.threads);
   if (head.kind == HeadKind::kLinear) {
     std::fill(gradient.bias.begin(), gradient.bias.end(), T{0});
     for (std::size_t i = 0; i < originals; ++i) {

@@ -69,7 +69,8 @@ class FactoredGradient {
   std::vector<T> squares_;  // |z|^2 of originals, then epsilon^2 |n|^2 of noise rows
 
   Matrix<T> given_noise_;    // delta from outside
-  Matrix<T> stack_;          // z, then epsilon n
+  Matrix<T> stacked_;        // memory of stack_
+  MatrixView<T> stack_;      // z, then epsilon n
   Matrix<T> logits_;         // z . w (+ bias), then epsilon n . w
   Matrix<T> noise_logits_;   // epsilon n . w, R for each group, when antithetic
   Matrix<T> products_;       // 2 epsilon z . n

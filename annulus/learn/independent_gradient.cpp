@@ -97,7 +97,7 @@ StepSums IndependentGradient<T>::loss_gradient(const HeadView<T>& head, const St
   LossSums sums;
   for (std::size_t first = 0; first < total; first += kTileRows) {
     const std::size_t rows = std::min(kTileRows, total - first);
-    const auto tile = reuse(tile_, rows, batch.rows.cols());
+    const auto tile = reuse_apart(tile_, rows, batch.rows.cols());
     const auto logits = reuse(logits_, rows, head.weights.rows());
     make_tile(head, batch, first, tile);
     sums += tile_logits(head, batch, first, tile, logits);
@@ -116,7 +116,7 @@ std::size_t IndependentGradient<T>::hits(const HeadView<T>& head, const StepBatc
   std::size_t hits = 0;
   for (std::size_t first = 0; first < total; first += kTileRows) {
     const std::size_t rows = std::min(kTileRows, total - first);
-    const auto tile = reuse(tile_, rows, batch.rows.cols());
+    const auto tile = reuse_apart(tile_, rows, batch.rows.cols());
     make_tile(head, batch, first, tile);
     hits += tile_logits(head, batch, first, tile, reuse(logits_, rows, head.weights.rows())).hits;
   }
