@@ -31,15 +31,15 @@ struct FitOptions {
 };
 
 // No times and no thread count, so that the same input gives the same file, bit for bit.
-std::map<std::string, std::string> training_record(const FitOptions& options, const Recipe& recipe,
-                                                   const LabelledRows& rows, const FitResult& fit) {
+std::map<std::string, std::string> training_record(const FitOptions& options, const Recipe& recipe, std::size_t rows,
+                                                   const FitResult& fit) {
   std::map<std::string, std::string> record = describe(recipe);
   record.erase("threads");
   record["method"] = options.method;
   record["version"] = kVersion;
   record["seed"] = std::to_string(options.run.seed);
   record["shots"] = options.shots;
-  record["rows"] = std::to_string(rows.labels.size());
+  record["rows"] = std::to_string(rows);
   record["training_accuracy"] = fmt::format("{}", fit.training_accuracy);
   record["virtual_accuracy"] = fmt::format("{}", fit.virtual_accuracy);
   if (fit.search) {
@@ -55,13 +55,12 @@ std::map<std::string, std::string> model_provenance(const FeatureSet& set) {
   return provenance;
 }
 
-nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, const LabelledRows& rows,
-                                const FitResult& fit) {
+nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, std::size_t rows, const FitResult& fit) {
   nlohmann::ordered_json json = {{"model", options.output},
                                  {"method", options.method},
-                                 {"classes", rows.classes},
-                                 {"rows", rows.labels.size()},
-                                 {"dimension", rows.features.cols()},
+                                 {"classes", model.head.classes()},
+                                 {"rows", rows},
+                                 {"dimension", model.head.dimension()},
                                  {"epsilon", fit.epsilon},
                                  {"training_accuracy", 100.0 * fit.training_accuracy},
                                  {"virtual_accuracy", 100.0 * fit.virtual_accuracy},
@@ -83,9 +82,9 @@ nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, c
   return json;
 }
 
-void print_summary(const FitOptions& options, const LabelledRows& rows, const FitResult& fit) {
-  fmt::print("learnt {} classes from {} rows of {} numbers in {:.2f} s\n", rows.classes, rows.labels.size(),
-             rows.features.cols(), fit.seconds);
+void print_summary(const FitOptions& options, const Model& model, std::size_t rows, const FitResult& fit) {
+  fmt::print("learnt {} classes from {} rows of {} numbers in {:.2f} s\n", model.head.classes(), rows,
+             model.head.dimension(), fit.seconds);
   if (fit.search) {
     fmt::print("epsilon {:.3f} (T {:.1f} %, {} probes)\n", fit.epsilon, 100.0 * fit.search->target,
                fit.search->probes.size());
@@ -100,15 +99,16 @@ void print_summary(const FitOptions& options, const LabelledRows& rows, const Fi
 void run_fit(const FitOptions& options) {
   const std::size_t shots = parse_shots(options.shots);
   const Recipe recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
-  LabelledRows rows;
+  std::size_t rows = 0;
   FitResult fit;
   Model model;
   {
     ProgressBar bar(options.run.quiet);
     const FeatureSet set = load_data(options.data, options.run.threads, bar);
-    rows = gather(set, draw_split(set, {shots, options.run.seed}).support);
-    fit = options.method == "baseline" ? fit_baseline(rows, recipe, bar.callback())
-                                       : fit_ibm2(rows, recipe, bar.callback());
+    LabelledRows support = gather(set, draw_split(set, {shots, options.run.seed}).support);
+    rows = support.labels.size();
+    fit = options.method == "baseline" ? fit_baseline(std::move(support), recipe, bar.callback())
+                                       : fit_ibm2(std::move(support), recipe, bar.callback());
     model.class_names.assign(set.class_names().begin(), set.class_names().end());
     model.provenance = model_provenance(set);
   }
@@ -118,7 +118,7 @@ void run_fit(const FitOptions& options) {
   stop_if_interrupted();
   write_model(model, options.output);
   if (!options.json.empty()) write_json(options.json, fit_json(options, model, rows, fit));
-  if (!options.run.quiet && options.json != "-") print_summary(options, rows, fit);
+  if (!options.run.quiet && options.json != "-") print_summary(options, model, rows, fit);
 }
 
 }  // namespace

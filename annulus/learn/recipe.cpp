@@ -124,6 +124,35 @@ FitResult fit_head(const TrainingRows<float>& rows, HeadKind kind, const TrainOp
   return result;
 }
 
+TrainingRows<float> normalised_rows(const LabelledRows& rows, const Recipe& recipe) {
+  return make_training_rows<float>(rows.features.view(), rows.labels, rows.classes, recipe.noise_shape);
+}
+
+TrainingRows<float> normalised_rows(LabelledRows&& rows, const Recipe& recipe) {
+  return make_training_rows<float>(std::move(rows.features), std::move(rows.labels), rows.classes, recipe.noise_shape);
+}
+
+FitResult search_and_train(const TrainingRows<float>& rows, const Recipe& recipe, const ProgressCallback& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<SearchResult> search;
+  if (!recipe.epsilon) search = search_margin(rows, recipe.head, recipe.search, progress);
+  TrainOptions options = recipe.final_training;
+  options.epsilon = recipe.epsilon ? *recipe.epsilon : search->epsilon;
+  FitResult result = fit_head(rows, recipe.head, options, renamed(progress, "train the head"));
+  result.search = std::move(search);
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+FitResult train_baseline(const TrainingRows<float>& rows, const Recipe& recipe, const ProgressCallback& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  TrainOptions options = recipe.baseline;
+  options.epsilon = 0.0;
+  FitResult result = fit_head(rows, recipe.head, options, renamed(progress, "train the baseline"));
+  result.seconds = seconds_since(start);
+  return result;
+}
+
 Matrix<float> normalised(ConstMatrixView<float> features) {
   Matrix<float> rows(features.rows(), features.cols());
   for (std::size_t i = 0; i < features.rows(); ++i) {
@@ -247,26 +276,19 @@ std::map<std::string, std::string> describe(const Recipe& recipe) {
 }
 
 FitResult fit_ibm2(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto training = make_training_rows<float>(rows.features.view(), rows.labels, rows.classes, recipe.noise_shape);
-  std::optional<SearchResult> search;
-  if (!recipe.epsilon) search = search_margin(training, recipe.head, recipe.search, progress);
-  TrainOptions options = recipe.final_training;
-  options.epsilon = recipe.epsilon ? *recipe.epsilon : search->epsilon;
-  FitResult result = fit_head(training, recipe.head, options, renamed(progress, "train the head"));
-  result.search = std::move(search);
-  result.seconds = seconds_since(start);
-  return result;
+  return search_and_train(normalised_rows(rows, recipe), recipe, progress);
+}
+
+FitResult fit_ibm2(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress) {
+  return search_and_train(normalised_rows(std::move(rows), recipe), recipe, progress);
 }
 
 FitResult fit_baseline(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto training = make_training_rows<float>(rows.features.view(), rows.labels, rows.classes, recipe.noise_shape);
-  TrainOptions options = recipe.baseline;
-  options.epsilon = 0.0;
-  FitResult result = fit_head(training, recipe.head, options, renamed(progress, "train the baseline"));
-  result.seconds = seconds_since(start);
-  return result;
+  return train_baseline(normalised_rows(rows, recipe), recipe, progress);
+}
+
+FitResult fit_baseline(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress) {
+  return train_baseline(normalised_rows(std::move(rows), recipe), recipe, progress);
 }
 
 void predict_probabilities(const Head<float>& head, ConstMatrixView<float> features, MatrixView<float> out,

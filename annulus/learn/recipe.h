@@ -57,10 +57,13 @@ struct FitResult {
   double seconds = 0.0;
 };
 
-// Search, then final training. rows.features are raw features; they are normalised here.
+// Search, then final training. rows.features are raw features; they are normalised here, in place when they are given
+// away.
 FitResult fit_ibm2(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress = {});
+FitResult fit_ibm2(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress = {});
 // The head trained on the originals.
 FitResult fit_baseline(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress = {});
+FitResult fit_baseline(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress = {});
 
 // Class probabilities (softmax of the logits) of raw feature rows, which are normalised here; out is rows x classes.
 void predict_probabilities(const Head<float>& head, ConstMatrixView<float> features, MatrixView<float> out,

@@ -1,7 +1,9 @@
 // Normalised training rows and the shape of the noise around them.
 #include "annulus/learn/virtual_examples.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "annulus/base/error.h"
 #include "annulus/kernels/rows.h"
@@ -64,22 +66,22 @@ std::vector<T> column_deviations(const Matrix<T>& features) {
 }  // namespace
 
 template <class T>
-TrainingRows<T> make_training_rows(ConstMatrixView<float> features, std::span<const std::int32_t> labels,
-                                   std::size_t classes, NoiseShape shape) {
+TrainingRows<T> make_training_rows(Matrix<T> features, std::vector<std::int32_t> labels, std::size_t classes,
+                                   NoiseShape shape) {
   if (classes < 2) fail(ErrorKind::kInput, "expected at least two classes to tell apart, found {}", classes);
   if (features.rows() != labels.size()) {
     fail(ErrorKind::kInput, "expected one label for each of the {} training rows, found {}", features.rows(),
          labels.size());
   }
-  TrainingRows<T> rows{Matrix<T>(features.rows(), features.cols()), {labels.begin(), labels.end()}, classes, {}};
+  TrainingRows<T> rows{std::move(features), std::move(labels), classes, {}};
   std::vector<bool> seen(classes, false);
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] < 0 || static_cast<std::size_t>(labels[i]) >= classes) {
-      fail(ErrorKind::kInput, "expected labels from 0 to {}, found {} at training row {}", classes - 1, labels[i], i);
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    const std::int32_t label = rows.labels[i];
+    if (label < 0 || static_cast<std::size_t>(label) >= classes) {
+      fail(ErrorKind::kInput, "expected labels from 0 to {}, found {} at training row {}", classes - 1, label, i);
     }
-    seen[static_cast<std::size_t>(labels[i])] = true;
+    seen[static_cast<std::size_t>(label)] = true;
     const auto row = rows.features.row(i);
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] = static_cast<T>(features(i, j));
     const T length = std::sqrt(squared_length(std::span<const T>(row)));
     if (!(length > T{0}) || !std::isfinite(length)) {
       fail(ErrorKind::kInput, "expected a training row with a length to normalise, found length {} at row {}", length,
@@ -91,10 +93,23 @@ TrainingRows<T> make_training_rows(ConstMatrixView<float> features, std::span<co
     if (!seen[c]) fail(ErrorKind::kInput, "expected at least one example of every class, found none of class {}", c);
   }
   rows.noise_scale =
-      shape == NoiseShape::kSpherical ? std::vector<T>(features.cols(), T{1}) : column_deviations(rows.features);
+      shape == NoiseShape::kSpherical ? std::vector<T>(rows.dimension(), T{1}) : column_deviations(rows.features);
   return rows;
 }
 
+template <class T>
+TrainingRows<T> make_training_rows(ConstMatrixView<float> features, std::span<const std::int32_t> labels,
+                                   std::size_t classes, NoiseShape shape) {
+  Matrix<T> copy(features.rows(), features.cols());
+  for (std::size_t i = 0; i < features.rows(); ++i) {
+    const auto row = features.row(i);
+    std::copy(row.begin(), row.end(), copy.row(i).begin());
+  }
+  return make_training_rows(std::move(copy), std::vector<std::int32_t>(labels.begin(), labels.end()), classes, shape);
+}
+
+template TrainingRows<float> make_training_rows(Matrix<float>, std::vector<std::int32_t>, std::size_t, NoiseShape);
+template TrainingRows<double> make_training_rows(Matrix<double>, std::vector<std::int32_t>, std::size_t, NoiseShape);
 template TrainingRows<float> make_training_rows(ConstMatrixView<float>, std::span<const std::int32_t>, std::size_t,
                                                 NoiseShape);
 template TrainingRows<double> make_training_rows(ConstMatrixView<float>, std::span<const std::int32_t>, std::size_t,

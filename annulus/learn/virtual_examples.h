@@ -39,8 +39,12 @@ struct TrainingRows {
   std::size_t dimension() const { return features.cols(); }
 };
 
-// Normalises a copy of the features and measures s. Throws Error{kInput} when there are fewer than two classes, when a
+// Normalises the features and measures s. Throws Error{kInput} when there are fewer than two classes, when a
 // class has no row, or when a row cannot be normalised.
+template <class T>
+TrainingRows<T> make_training_rows(Matrix<T> features, std::vector<std::int32_t> labels, std::size_t classes,
+                                   NoiseShape shape);
+// The same for a copy of the features.
 template <class T>
 TrainingRows<T> make_training_rows(ConstMatrixView<float> features, std::span<const std::int32_t> labels,
                                    std::size_t classes, NoiseShape shape);
