@@ -28,15 +28,6 @@ FactoredGradient<T>::FactoredGradient(NoiseOptions<T> options)
 }
 
 template <class T>
-std::size_t FactoredGradient<T>::balanced_group(std::size_t dimension) {
-  // 4 R N d / g flops against R N exponentials an original: equal at g = 4 d * (seconds a flop) / (seconds an
-  // exponential). bench/scaling measures both: 0.46 ns and 1 / 69 GFLOP/s on an AVX2 machine. A constant rather than a
-  // measurement at run time, because the group size changes the result.
-  constexpr std::size_t kFlopsPerExponential = 32;
-  return std::max<std::size_t>(1, 4 * dimension / kFlopsPerExponential);
-}
-
-template <class T>
 void FactoredGradient<T>::cut(std::size_t originals) {
   const std::size_t group = options_.group == 0 ? originals : std::min(options_.group, originals);
   groups_ = (originals + group - 1) / group;

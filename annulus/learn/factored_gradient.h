@@ -31,9 +31,6 @@ class FactoredGradient {
   std::size_t hits(const HeadView<T>& head, const StepBatch<T>& batch);
   std::size_t virtual_count() const { return options_.virtual_count; }
 
-  // The group size at which matrix products and exponentials cost about the same.
-  static std::size_t balanced_group(std::size_t dimension);
-
  private:
   // Originals [first, first + count) that are handled by one task; `group` says whose noise they see.
   struct Part {

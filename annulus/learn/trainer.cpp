@@ -18,7 +18,8 @@
 namespace annulus {
 namespace {
 
-constexpr double kReferenceBatch = 256.0;  // learning rates are stated for this batch
+constexpr auto kReportInterval = std::chrono::milliseconds(200);  // between calls of progress within an epoch
+constexpr double kReferenceBatch = 256.0;                         // learning rates are stated for this batch
 
 void check(const TrainOptions& options) {
   const auto expect = [](bool holds, const char* sentence) {
@@ -36,6 +37,23 @@ void check(const TrainOptions& options) {
 template <class T>
 using Engine = std::variant<IndependentGradient<T>, FactoredGradient<T>>;
 
+// Originals of a group that share noise rows. A short training that draws few noise rows ends at a slightly worse head
+// than with independent noise (docs/performance.md has the figures): the largest group is taken with which the whole
+// training draws enough of them, unless their products would cost more than the rest of a step.
+std::size_t chosen_group(const TrainOptions& options, std::size_t rows, std::size_t dimension) {
+  constexpr double kEnoughNoiseRows = 12800.0;  // 128 a step in 100 steps
+  // What an exponential costs in flops of a product; bench/scaling measures both. A constant rather than a measurement
+  // at run time, because the group size changes the result.
+  constexpr double kFlopsPerExponential = 32.0;
+  const auto batch = static_cast<double>(std::min(options.batch, rows));
+  const auto count = static_cast<double>(options.virtual_count);
+  const double steps = std::ceil(static_cast<double>(rows) / batch) * static_cast<double>(options.epochs);
+  const double groups = std::ceil(kEnoughNoiseRows / (steps * count));
+  const double product = 4.0 * static_cast<double>(dimension);
+  const double cheapest = count * product / (count * kFlopsPerExponential + product);
+  return static_cast<std::size_t>(std::ceil(std::max(batch / groups, std::min(cheapest, batch))));
+}
+
 template <class T>
 Engine<T> make_engine(const TrainOptions& options, const TrainingRows<T>& rows, RandomUse use,
                       const TrainHooks<T>& hooks) {
@@ -52,7 +70,7 @@ Engine<T> make_engine(const TrainOptions& options, const TrainingRows<T>& rows, 
   noise.count_hits = static_cast<bool>(hooks.after_epoch);
   if (options.sharing == NoiseSharing::kIndependent || options.epsilon == 0.0) return IndependentGradient<T>(noise);
   if (options.sharing == NoiseSharing::kGrouped) {
-    noise.group = options.group != 0 ? options.group : FactoredGradient<T>::balanced_group(rows.dimension());
+    noise.group = options.group != 0 ? options.group : chosen_group(options, rows.rows(), rows.dimension());
   }
   return FactoredGradient<T>(noise);
 }
@@ -164,12 +182,18 @@ TrainReport train(Head<T>& head, const TrainingRows<T>& rows, const TrainOptions
   TrainReport result;
   for (std::size_t epoch = 0; epoch < options.epochs; ++epoch) {
     report(progress, {"train", epoch, options.epochs, {}});
+    auto reported = std::chrono::steady_clock::now();
     const double learning_rate = decayed_learning_rate(options, epoch);
     const auto order =
         hooks.order ? hooks.order(epoch) : random_permutation(shuffle, static_cast<std::uint32_t>(epoch), rows.rows());
     double epoch_loss = 0.0;
     std::size_t hits = 0;
     for (std::size_t first = 0; first < order.size(); first += options.batch) {
+      // An epoch of many classes takes minutes: whoever wants to stop is heard between steps too.
+      if (progress && std::chrono::steady_clock::now() - reported > kReportInterval) {
+        report(progress, {"train", epoch, options.epochs, {}});
+        reported = std::chrono::steady_clock::now();
+      }
       const std::size_t count = std::min(options.batch, order.size() - first);
       const auto batch = buffer.gather(std::span<const std::uint32_t>(order).subspan(first, count), result.steps);
       const StepSums sums =
