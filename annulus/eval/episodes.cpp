@@ -31,9 +31,10 @@ EpisodeScore run_episode(const FeatureSet& set, const Episode& episode, const Ep
     support.labels.push_back(static_cast<std::int32_t>(i / shape.shots));
   }
   const FittedMethod fitted = method.fit(support, {recipe}, {});
-  Matrix<float> queries(episode.query.size(), set.dimension());
-  set.copy_rows(episode.query, queries.view());
-  const auto predicted = fitted.predict(queries.view());
+  thread_local Matrix<float> query_buffer;  // too large for the allocator to keep at hand
+  const auto queries = reuse(query_buffer, episode.query.size(), set.dimension());
+  set.copy_rows(episode.query, queries);
+  const auto predicted = fitted.predict(queries);
   std::size_t hits = 0;
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     if (static_cast<std::size_t>(predicted[i]) == i / shape.queries) ++hits;

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "annulus/base/error.h"
+#include "annulus/base/parallel.h"
+#include "annulus/kernels/gemm.h"
 #include "annulus/kernels/rows.h"
 #include "annulus/kernels/softmax_loss.h"
 
@@ -150,34 +152,49 @@ FitResult train_baseline(const TrainingRows<float>& rows, const Recipe& recipe, 
   return result;
 }
 
-Matrix<float> normalised(ConstMatrixView<float> features) {
-  Matrix<float> rows(features.rows(), features.cols());
-  for (std::size_t i = 0; i < features.rows(); ++i) {
-    const auto from = features.row(i);
-    const float length = std::sqrt(squared_length(from));
+// Logits of raw rows as they are after normalisation, which is worked into the logits: no row is copied.
+void compute_raw_logits(const Head<float>& head, ConstMatrixView<float> weights, ConstMatrixView<float> features,
+                        std::size_t first, MatrixView<float> out) {
+  gemm(Transpose::kNo, Transpose::kYes, 1.0F, features.rows_at(first, out.rows()), weights, 0.0F, out, 1);
+  for (std::size_t i = 0; i < out.rows(); ++i) {
+    const float length = std::sqrt(squared_length(features.row(first + i)));
     if (!(length > 0.0F) || !std::isfinite(length)) {
-      fail(ErrorKind::kInput, "expected feature rows with a length to normalise, found length {} at row {}", length, i);
+      fail(ErrorKind::kInput, "expected feature rows with a length to normalise, found length {} at row {}", length,
+           first + i);
     }
-    std::transform(from.begin(), from.end(), rows.row(i).begin(), [length](float value) { return value / length; });
+    if (head.kind == HeadKind::kCosine) {
+      scale_row(out.row(i), static_cast<float>(kCosineScale / (1.0 + kNormGuard)) / length);
+    } else {
+      scale_row(out.row(i), 1.0F / length);
+      add_row(std::span<const float>(head.bias), out.row(i));
+    }
   }
-  return rows;
 }
 
-// Calls use(first row, logits) for blocks of rows, so that logits of many rows never stand in memory together.
+// Calls use(first row, logits) for blocks of rows, so that logits of many rows never stand in memory together; several
+// at a time.
 template <class Use>
 void for_logit_blocks(const Head<float>& head, ConstMatrixView<float> features, int threads, const Use& use) {
   if (features.cols() != head.dimension()) {
     fail(ErrorKind::kInput, "expected features of dimension {}, as the model was trained on, found dimension {}",
          head.dimension(), features.cols());
   }
-  constexpr std::size_t kBlockRows = 4096;
-  for (std::size_t first = 0; first < features.rows(); first += kBlockRows) {
-    const std::size_t count = std::min(kBlockRows, features.rows() - first);
-    const Matrix<float> rows = normalised(features.rows_at(first, count));
-    Matrix<float> logits(count, head.classes());
-    compute_logits(head, rows.view(), logits.view(), threads);
-    use(first, logits.view());
+  Matrix<float> weights;
+  if (head.kind == HeadKind::kCosine) {
+    weights = Matrix<float>(head.classes(), head.dimension());
+    effective_weights(head, weights.view());
   }
+  const ConstMatrixView<float> effective =
+      head.kind == HeadKind::kCosine ? std::as_const(weights).view() : head.direction.view();
+  constexpr std::size_t kBlockRows = 256;
+  parallel_for(threads, (features.rows() + kBlockRows - 1) / kBlockRows, [&](std::size_t block) {
+    // Kept by each thread: episodes come here thousands of times a second.
+    thread_local Matrix<float> buffer;
+    const std::size_t first = block * kBlockRows;
+    const auto logits = reuse(buffer, std::min(kBlockRows, features.rows() - first), head.classes());
+    compute_raw_logits(head, effective, features, first, logits);
+    use(first, logits);
+  });
 }
 
 }  // namespace

@@ -100,8 +100,8 @@ TEST(Fit, KnobsChangeTheModel) {
   const std::string features = write_small_features(scratch);
   const std::vector<std::vector<std::string>> knobs{{"--noise-shape", "spherical"},
                                                     {"--noise", "independent"},
-                                                    {"--noise", "grouped", "--group", "2"},
-                                                    {"--no-antithetic"},
+                                                    {"--noise", "grouped", "--group", "7"},
+                                                    {"--antithetic"},
                                                     {"--label-smoothing", "0.3"},
                                                     {"--lr", "0.01"},
                                                     {"--batch", "8"},
