@@ -11,14 +11,17 @@ pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)
 pkg_check_modules(SPNG REQUIRED IMPORTED_TARGET spng)
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp libwebpdemux)
 pkg_check_modules(RSVG REQUIRED IMPORTED_TARGET librsvg-2.0 cairo)
+pkg_check_modules(LBFGS REQUIRED IMPORTED_TARGET liblbfgs)
 include(cmake/find_dnnl.cmake)
+include(cmake/find_svm.cmake)
 include(cmake/onnxruntime.cmake)
 
 function(annulus_link_dependencies target)
   target_link_libraries(${target} PUBLIC fmt::fmt Threads::Threads)
   # Linked but not seen in any installed header.
   target_link_libraries(${target} PRIVATE annulus_dnnl PkgConfig::HWY PkgConfig::ZIP nlohmann_json::nlohmann_json
-                        PkgConfig::CRYPTO PkgConfig::JPEG PkgConfig::SPNG PkgConfig::WEBP PkgConfig::RSVG ${CMAKE_DL_LIBS})
+                        PkgConfig::CRYPTO PkgConfig::JPEG PkgConfig::SPNG PkgConfig::WEBP PkgConfig::RSVG PkgConfig::LBFGS
+                        annulus_liblinear annulus_libsvm ${CMAKE_DL_LIBS})
   # Headers alone, read by sources alone: users of the installed package need not have them.
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:Eigen3::Eigen>)
   if(ANNULUS_WITH_VISION)

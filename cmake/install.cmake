@@ -14,7 +14,7 @@ configure_package_config_file(cmake/annulus-config.cmake.in ${CMAKE_BINARY_DIR}/
         INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/annulus)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/annulus-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/annulus-config.cmake ${CMAKE_BINARY_DIR}/annulus-config-version.cmake
-        cmake/find_dnnl.cmake
+        cmake/find_dnnl.cmake cmake/find_svm.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/annulus)
 # The program runs the fetch script itself (annulus/store/fetch.cpp): installed with it, and beside it in the build folder.
 install(PROGRAMS scripts/fetch DESTINATION ${CMAKE_INSTALL_DATADIR}/annulus)

@@ -4,10 +4,13 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "annulus/eval/method.h"
+#include "annulus/eval/unit_rows.h"
+#include "annulus/eval/voting_svm.h"
 #include "annulus/store/feature_file.h"
 #include "annulus/task/few_shot_task.h"
 
@@ -46,7 +49,29 @@ TEST_P(Agreement, NamesEveryRowAsScikitLearnDoes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, Agreement, testing::Values("ncm", "knn", "ridge"));
+TEST(VotingSvm, AtAFixedCostNamesEveryRowAsScikitLearnDoes) {
+  const nlohmann::json answers = expected();
+  for (const char* name : {"one_shot", "five_shots"}) {
+    const Draw draw = read_draw(name);
+    const SvmProducts products(unit_rows<double>(draw.support.features.view()).view(), draw.support.labels);
+    std::vector<std::size_t> all(draw.support.labels.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    const VotingSvm machine(products, all, 1.0);
+    const Matrix<float> with = cosines(draw.queries.view(), unit_rows<float>(draw.support.features.view()).view(), 1);
+    std::vector<std::int32_t> named;
+    for (std::size_t i = 0; i < with.rows(); ++i) named.push_back(machine.vote<float>(with.row(i)));
+    EXPECT_EQ(named, answers[name]["svm at 1"].get<std::vector<std::int32_t>>()) << name;
+  }
+}
+
+TEST(VotingSvm, ChoosesTheCostThatScikitLearnChoosesOnTheSameFolds) {
+  const Draw draw = read_draw("five_shots");
+  const SvmProducts products(unit_rows<double>(draw.support.features.view()).view(), draw.support.labels);
+  EXPECT_EQ(choose_svm_cost(products, 1), expected()["five_shots"]["svm cost"].get<double>());
+  EXPECT_EQ(choose_svm_cost(products, 3), choose_svm_cost(products, 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, Agreement, testing::Values("ncm", "knn", "ridge", "logistic", "linear-svm", "svm"));
 
 }  // namespace
 }  // namespace annulus

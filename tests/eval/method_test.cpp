@@ -158,6 +158,33 @@ TEST(Methods, ARowIsNamedTheSameWhateverStandsBesideIt) {
   }
 }
 
+// With equal rows in two classes there is nothing to learn between them, and still an answer.
+TEST(Methods, EqualRowsAreNoFault) {
+  const LabelledRows support{at_degrees({0, 0, 0, 0, 90, 90}), {0, 0, 1, 1, 2, 2}, 3};
+  for (const Method& method : methods()) {
+    const Classes named = answers(std::string(method.name), support, at_degrees({85, 5}).view());
+    EXPECT_EQ(named[0], 2) << method.name;
+    EXPECT_LT(named[1], 2) << method.name;
+  }
+}
+
+// One class against another, where some libraries keep a single vector of weights.
+TEST(Methods, TwoClassesAreEnough) {
+  const LabelledRows support{at_degrees({10, -10, 100, 80}), {1, 1, 0, 0}, 2};
+  for (const Method& method : methods()) {
+    EXPECT_EQ(answers(std::string(method.name), support, at_degrees({20, 70}).view()), (Classes{1, 0})) << method.name;
+  }
+}
+
+TEST(Methods, PrintNothing) {
+  const Overlapping task = overlapping_classes();
+  for (const Method& method : methods()) {
+    testing::internal::CaptureStdout();
+    answers(std::string(method.name), task.support, task.queries.view());
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "") << method.name;
+  }
+}
+
 TEST(Methods, StopWhenProgressSaysSo) {
   const Overlapping task = overlapping_classes();
   const Recipe recipe = quick_recipe();

@@ -1,0 +1,146 @@
+// libLBFGS drives; loss and gradient are the project's own products and softmax.
+#include "annulus/eval/softmax_regression.h"
+
+#include <lbfgs.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "annulus/kernels/gemm.h"
+#include "annulus/kernels/softmax_loss.h"
+
+namespace annulus {
+namespace {
+
+constexpr double kTolerance = 1e-4;  // largest length of the gradient against that of the parameters, at least 1
+constexpr int kMostIterations = 1000;
+// Rounding in float may keep the line search from the last step; what it has reached then is good enough below this.
+constexpr double kRoundingTolerance = 1e-2;
+
+struct FreeVector {
+  void operator()(lbfgsfloatval_t* values) const { lbfgs_free(values); }
+};
+using Parameters = std::unique_ptr<lbfgsfloatval_t, FreeVector>;  // classes x dimension weights, then the intercepts
+
+class Regression {
+ public:
+  Regression(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes, double penalty,
+             int threads, const ProgressCallback& progress)
+      : rows_(rows),
+        labels_(labels),
+        penalty_(penalty),
+        threads_(threads),
+        progress_(progress),
+        weights_(classes, rows.cols()),
+        gradient_(classes, rows.cols()),
+        logits_(rows.rows(), classes) {}
+
+  Head<float> run() {
+    const std::size_t count = weights_.rows() * (weights_.cols() + 1);
+    if (count > static_cast<std::size_t>(std::numeric_limits<int>::max()) - 16) {
+      fail(ErrorKind::kInput, "logistic regression expects fewer than 2^31 weights, found {} classes x {} features",
+           weights_.rows(), weights_.cols());
+    }
+    const Parameters parameters(lbfgs_malloc(static_cast<int>(count)));
+    if (!parameters) throw std::bad_alloc();
+    std::fill_n(parameters.get(), count, 0.0);
+    lbfgs_parameter_t options;
+    lbfgs_parameter_init(&options);
+    options.epsilon = kTolerance;
+    options.max_iterations = kMostIterations;
+    const int code = lbfgs(static_cast<int>(count), parameters.get(), nullptr, &Regression::evaluate,
+                           &Regression::advance, this, &options);
+    if (stopped_by_) std::rethrow_exception(stopped_by_);
+    if (code < 0 && relative_gradient_ > kRoundingTolerance) {
+      fail(ErrorKind::kInput,
+           "logistic regression on {} rows found no optimum in {} steps (libLBFGS code {}, gradient {:.2g})",
+           rows_.rows(), steps_, code, relative_gradient_);
+    }
+    return head_from(parameters.get());
+  }
+
+ private:
+  // libLBFGS is C: no exception may pass through it, so it waits in stopped_by_.
+  static lbfgsfloatval_t evaluate(void* self, const lbfgsfloatval_t* parameters, lbfgsfloatval_t* gradient, int count,
+                                  lbfgsfloatval_t /*step*/) {
+    auto& regression = *static_cast<Regression*>(self);
+    try {
+      return regression.loss_and_gradient(parameters, gradient);
+    } catch (...) {
+      regression.stopped_by_ = std::current_exception();
+      std::fill_n(gradient, count, 0.0);  // looks like an optimum, and ends the search
+      return 0.0;
+    }
+  }
+
+  static int advance(void* self, const lbfgsfloatval_t* /*parameters*/, const lbfgsfloatval_t* /*gradient*/,
+                     lbfgsfloatval_t /*loss*/, lbfgsfloatval_t length, lbfgsfloatval_t gradient_length,
+                     lbfgsfloatval_t /*step*/, int /*count*/, int iteration, int /*evaluations*/) {
+    auto& regression = *static_cast<Regression*>(self);
+    regression.steps_ = iteration;
+    regression.relative_gradient_ = gradient_length / std::max(1.0, length);
+    try {
+      report(regression.progress_, {"logistic regression", static_cast<std::size_t>(iteration), 0, {}});
+    } catch (...) {
+      regression.stopped_by_ = std::current_exception();
+    }
+    return regression.stopped_by_ ? 1 : 0;
+  }
+
+  double loss_and_gradient(const lbfgsfloatval_t* parameters, lbfgsfloatval_t* gradient) {
+    const std::size_t classes = weights_.rows();
+    const std::size_t size = classes * weights_.cols();
+    std::transform(parameters, parameters + size, weights_.data(),
+                   [](double value) { return static_cast<float>(value); });
+    for (std::size_t i = 0; i < rows_.rows(); ++i) {
+      for (std::size_t c = 0; c < classes; ++c) logits_(i, c) = static_cast<float>(parameters[size + c]);
+    }
+    gemm(Transpose::kNo, Transpose::kYes, 1.0F, rows_, weights_.view(), 1.0F, logits_.view(), threads_);
+    double loss = softmax_loss_gradient(logits_.view(), labels_, 0.0F, 1.0F).loss;
+    gemm(Transpose::kYes, Transpose::kNo, 1.0F, logits_.view(), rows_, 0.0F, gradient_.view(), threads_);
+    for (std::size_t i = 0; i < size; ++i) {
+      loss += penalty_ / 2.0 * parameters[i] * parameters[i];
+      gradient[i] = static_cast<double>(gradient_.data()[i]) + penalty_ * parameters[i];
+    }
+    std::fill_n(gradient + size, classes, 0.0);
+    for (std::size_t i = 0; i < rows_.rows(); ++i) {
+      for (std::size_t c = 0; c < classes; ++c) gradient[size + c] += static_cast<double>(logits_(i, c));
+    }
+    return loss;
+  }
+
+  Head<float> head_from(const lbfgsfloatval_t* parameters) const {
+    Head<float> head{HeadKind::kLinear, Matrix<float>(weights_.rows(), weights_.cols()), {}, {}};
+    const std::size_t size = weights_.rows() * weights_.cols();
+    for (std::size_t i = 0; i < size; ++i) head.direction.data()[i] = static_cast<float>(parameters[i]);
+    for (std::size_t c = 0; c < weights_.rows(); ++c) head.bias.push_back(static_cast<float>(parameters[size + c]));
+    return head;
+  }
+
+  ConstMatrixView<float> rows_;
+  std::span<const std::int32_t> labels_;
+  double penalty_;
+  int threads_;
+  const ProgressCallback& progress_;
+  Matrix<float> weights_;
+  Matrix<float> gradient_;
+  Matrix<float> logits_;  // then their gradients
+  std::exception_ptr stopped_by_;
+  int steps_ = 0;
+  double relative_gradient_ = 0.0;
+};
+
+}  // namespace
+
+Head<float> softmax_regression(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes,
+                               double penalty, int threads, const ProgressCallback& progress) {
+  report(progress, {"logistic regression", 0, 0, {}});
+  return Regression(rows, labels, classes, penalty, threads, progress).run();
+}
+
+}  // namespace annulus

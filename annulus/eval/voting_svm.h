@@ -1,0 +1,65 @@
+// Support vector machines with a linear kernel, one for each pair of classes, that vote: LIBSVM's C-SVC.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "annulus/base/matrix.h"
+
+namespace annulus {
+
+// The products of all training rows with each other, from which machines of any cost on any of the rows are trained.
+class SvmProducts {
+ public:
+  // Throws Error{kInput} for more rows than whose products take 4 GB.
+  SvmProducts(ConstMatrixView<double> rows, std::span<const std::int32_t> labels);
+  ~SvmProducts();
+  SvmProducts(const SvmProducts&) = delete;
+  SvmProducts& operator=(const SvmProducts&) = delete;
+
+  std::span<const std::int32_t> labels() const { return labels_; }
+  std::vector<double> products_with(std::size_t row) const;
+
+ private:
+  friend class VotingSvm;
+  struct Kernel;
+
+  std::unique_ptr<const Kernel> kernel_;  // as LIBSVM reads it, for all machines
+  std::vector<std::int32_t> labels_;
+};
+
+class VotingSvm {
+ public:
+  // Trains on `rows`, row numbers of `products`, of at least two classes. Safe to call from several threads at once.
+  VotingSvm(const SvmProducts& products, std::span<const std::size_t> rows, double cost);
+
+  // The class with most votes, of equals the first; product_with(i) is the product with row i of the SvmProducts.
+  template <class T>
+  std::int32_t vote(std::span<const T> product_with) const;
+
+ private:
+  struct Machine {
+    std::size_t first = 0;  // positions of the two classes among classes_
+    std::size_t second = 0;
+    std::size_t begin = 0;  // its terms
+    std::size_t end = 0;
+    double offset = 0.0;
+  };
+  struct Term {
+    std::size_t row = 0;
+    double coefficient = 0.0;
+  };
+
+  std::vector<std::int32_t> classes_;  // ascending
+  std::vector<Machine> machines_;
+  std::vector<Term> terms_;
+};
+
+// The cost that names most training rows rightly when each is left out in its turn, with the rows of the same position
+// within the other classes; of equals the least. Every class has at least two rows.
+double choose_svm_cost(const SvmProducts& products, int threads);
+
+}  // namespace annulus
