@@ -18,6 +18,7 @@ namespace {
 struct EpisodesCommand {
   DataOptions features;
   EpisodesOptions protocol;
+  std::string base;
   std::string json;
   RunOptions run;
   RecipeOptions recipe;
@@ -30,6 +31,8 @@ void run_episodes(const EpisodesCommand& options) {
   protocol.recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
   ProgressBar bar(options.run.quiet);
   const FeatureSet set = load_data(options.features, options.run.threads, bar);
+  const std::optional<BaseClasses> base = load_base(options.base, options.features.encoder, options.run.threads, bar);
+  if (base) protocol.base = &*base;
   const EpisodesReport report = evaluate_episodes(set, protocol, bar.callback());
   if (!options.json.empty()) write_output(options.json, episodes_json(report, protocol, options.features.path));
   if (options.json == "-") return;
@@ -68,6 +71,7 @@ void add_episodes(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->type_name("NAME,...")
       ->capture_default_str();
+  add_base(command, options->base);
   add_labels(command, options->features);
   add_seed(command, options->run, "First seed");
   add_threads(command, options->run);

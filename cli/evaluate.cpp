@@ -21,6 +21,7 @@ struct EvaluateOptions {
   DataOptions features;
   std::string train;
   std::string test;
+  std::string base;
   std::vector<std::string> shots{"1", "5"};
   std::size_t subsets = 3;
   std::uint64_t training_seed = 0;
@@ -39,8 +40,11 @@ void check_sources(const EvaluateOptions& options) {
   }
 }
 
-ManyWayReport evaluate_files(const EvaluateOptions& options, const ManyWayOptions& protocol, ReportContext& context) {
+ManyWayReport evaluate_files(const EvaluateOptions& options, ManyWayOptions protocol, ReportContext& context) {
   ProgressBar bar(options.run.quiet);
+  const std::optional<BaseClasses> base = load_base(options.base, options.features.encoder, options.run.threads, bar);
+  if (base) protocol.base = &*base;
+  context.base_source = options.base;
   if (!options.features.path.empty()) {
     const FeatureSet set = load_data(options.features, options.run.threads, bar);
     context.train_source = context.test_source = options.features.path;
@@ -103,6 +107,7 @@ void add_evaluate(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->type_name("NAME,...")
       ->capture_default_str();
+  add_base(command, options->base);
   add_labels(command, options->features);
   add_seed(command, options->run, "Seed of the first draw");
   command

@@ -19,6 +19,19 @@ void add_list(CLI::App& command, std::string& list) {
       ->group("Images");
 }
 
+void add_base(CLI::App& command, std::string& path) {
+  command
+      .add_option("--base", path,
+                  "Feature file or folder of images of other classes, for the methods that need base classes")
+      ->type_name("FILE");
+}
+
+std::optional<BaseClasses> load_base(const std::string& path, const EncoderOptions& encoder, int threads,
+                                     ProgressBar& bar) {
+  if (path.empty()) return std::nullopt;
+  return std::make_optional<BaseClasses>(load_data({path, {}, encoder}, threads, bar));
+}
+
 FeatureSet encode_images(const ImageList& list, const std::string& source, const Encoder& encoder,
                          const EncoderOptions& options, int threads, ProgressBar& bar) {
   for (const std::string& warning : list.warnings) bar.note(warning);

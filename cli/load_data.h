@@ -2,8 +2,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
+#include "annulus/eval/base_classes.h"
 #include "annulus/task/feature_set.h"
 #include "cli/encoder.h"
 #include "cli/progress_bar.h"
@@ -24,6 +26,12 @@ void add_list(CLI::App& command, std::string& list);
 // Reads features, or computes those of images (kept in the cache), which then have to be labelled. Notes on images that
 // were left out go to the bar.
 FeatureSet load_data(const DataOptions& options, int threads, ProgressBar& bar);
+
+// --base of the protocols.
+void add_base(CLI::App& command, std::string& path);
+// The base classes at `path`, a feature file or a folder of images; none where it is empty.
+std::optional<BaseClasses> load_base(const std::string& path, const EncoderOptions& encoder, int threads,
+                                     ProgressBar& bar);
 
 // The features of a list of images.
 FeatureSet encode_images(const ImageList& list, const std::string& source, const Encoder& encoder,

@@ -20,6 +20,7 @@ enum class RandomUse : std::uint32_t {
   kProbeNoise = 5,
   kSynthetic = 6,
   kEpisode = 7,
+  kCalibration = 8,
 };
 
 // A random stream. Copies are independent values: there is no hidden position, numbers are asked for by index.

@@ -24,13 +24,13 @@ struct EpisodeScore {
 };
 
 EpisodeScore run_episode(const FeatureSet& set, const Episode& episode, const EpisodeShape& shape, const Method& method,
-                         const Recipe& recipe) {
+                         const MethodContext& context) {
   LabelledRows support{Matrix<float>(episode.support.size(), set.dimension()), {}, shape.ways};
   set.copy_rows(episode.support, support.features.view());
   for (std::size_t i = 0; i < episode.support.size(); ++i) {
     support.labels.push_back(static_cast<std::int32_t>(i / shape.shots));
   }
-  const FittedMethod fitted = method.fit(support, {recipe}, {});
+  const FittedMethod fitted = method.fit(support, context, {});
   thread_local Matrix<float> query_buffer;  // too large for the allocator to keep at hand
   const auto queries = reuse(query_buffer, episode.query.size(), set.dimension());
   set.copy_rows(episode.query, queries);
@@ -110,7 +110,7 @@ class Runner {
         const auto number = static_cast<std::uint32_t>(first + task);
         Recipe own = recipe;
         set_task(own, number + 1);
-        scores[number] = run_episode(set_, sampler.draw(seed, number), shape, method, own);
+        scores[number] = run_episode(set_, sampler.draw(seed, number), shape, method, {own, options_.base});
       });
     }
     done_ += scores.size();
@@ -129,12 +129,11 @@ class Runner {
 
 void check(const FeatureSet& set, const EpisodesOptions& options) {
   if (options.shots.empty()) fail(ErrorKind::kUsage, "expected at least one number of shots, found none");
-  if (options.methods.empty()) fail(ErrorKind::kUsage, "expected at least one method, found none");
   if (options.episodes == 0 || options.seeds == 0) {
     fail(ErrorKind::kUsage, "expected at least one episode and one seed, found {} and {}", options.episodes,
          options.seeds);
   }
-  for (const std::string& name : options.methods) method_named(name);
+  check_methods(options.methods, options.base, set.dimension());
   for (const std::size_t shots : options.shots) EpisodeSampler(set, {options.ways, shots, options.queries});
 }
 

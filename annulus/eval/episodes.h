@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "annulus/base/progress.h"
+#include "annulus/eval/base_classes.h"
 #include "annulus/learn/recipe.h"
 #include "annulus/task/episode.h"
 #include "annulus/task/feature_set.h"
@@ -22,6 +23,7 @@ struct EpisodesOptions {
   std::uint64_t seed = 0;
   std::vector<std::string> methods{"ncm", "baseline", "ibm2"};
   Recipe recipe = recipe_named("episodes");  // its seed is set by each seed
+  const BaseClasses* base = nullptr;         // for methods that need base classes
   int threads = 0;                           // one episode a thread; the result does not depend on it
 };
 

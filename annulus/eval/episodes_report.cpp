@@ -42,18 +42,19 @@ std::string episodes_json(const EpisodesReport& report, const EpisodesOptions& o
                        {"seconds", result.seconds},
                        {"accuracies", result.accuracies}});
   }
-  const Json json = {{"protocol", "episodes"},
-                     {"version", kVersion},
-                     {"source", source},
-                     {"dimension", report.dimension},
-                     {"ways", options.ways},
-                     {"queries", options.queries},
-                     {"episodes", options.episodes},
-                     {"seeds", options.seeds},
-                     {"seed", options.seed},
-                     {"ci95_over", "all episodes of all seeds"},
-                     {"options", describe(options.recipe)},
-                     {"results", std::move(results)}};
+  Json json = {{"protocol", "episodes"},
+               {"version", kVersion},
+               {"source", source},
+               {"dimension", report.dimension},
+               {"ways", options.ways},
+               {"queries", options.queries},
+               {"episodes", options.episodes},
+               {"seeds", options.seeds},
+               {"seed", options.seed},
+               {"ci95_over", "all episodes of all seeds"},
+               {"options", describe(options.recipe)},
+               {"results", std::move(results)}};
+  if (options.base != nullptr) json["base"] = options.base->source();
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -9,9 +9,11 @@ FittedMethod fit_logistic_method(const LabelledRows& support, const MethodContex
                                  const ProgressCallback& progress) {
   // Two classes have one vector of weights there and two of half its size and opposite sign here, whose squares sum to
   // half as much.
-  const double penalty = support.classes == 2 ? 2.0 : 1.0;
+  RegressionOptions options;
+  options.penalty = support.classes == 2 ? 2.0 : 1.0;
+  options.threads = context.threads();
   return fitted_head(softmax_regression(unit_rows<float>(support.features.view()).view(), support.labels,
-                                        support.classes, penalty, context.threads(), progress),
+                                        support.classes, options, progress),
                      0.0, context.threads());
 }
 

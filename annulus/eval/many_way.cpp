@@ -26,11 +26,10 @@ struct Source {
   std::vector<std::int32_t> class_map;  // class index of `test` -> of `train`
 };
 
-void check_options(const ManyWayOptions& options) {
+void check_options(const ManyWayOptions& options, std::size_t dimension) {
   if (options.shots.empty()) fail(ErrorKind::kUsage, "expected at least one number of shots, found none");
-  if (options.methods.empty()) fail(ErrorKind::kUsage, "expected at least one method, found none");
   if (options.subsets == 0) fail(ErrorKind::kUsage, "expected at least one subset, found 0");
-  for (const std::string& name : options.methods) method_named(name);
+  check_methods(options.methods, options.base, dimension);
 }
 
 double test_accuracy(const FittedMethod& method, const Source& source, std::span<const std::uint32_t> query,
@@ -52,13 +51,13 @@ double test_accuracy(const FittedMethod& method, const Source& source, std::span
 }
 
 ManyWayRun run_method(const Method& method, const Source& source, const Split& split, const LabelledRows& support,
-                      const Recipe& recipe, const ProgressCallback& progress) {
+                      const MethodContext& context, const ProgressCallback& progress) {
   ManyWayRun run;
   run.seed = split.seed;
   run.support_rows = split.support.size();
   run.query_rows = split.query.size();
   const auto start = std::chrono::steady_clock::now();
-  const FittedMethod fitted = method.fit(support, {recipe}, progress);
+  const FittedMethod fitted = method.fit(support, context, progress);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.epsilon = fitted.epsilon;
   run.accuracy = test_accuracy(fitted, source, split.query, progress);
@@ -78,7 +77,7 @@ ProgressCallback progress_of_run(const ProgressCallback& progress, const std::st
 }
 
 ManyWayReport evaluate(const Source& source, const ManyWayOptions& options, const ProgressCallback& progress) {
-  check_options(options);
+  check_options(options, source.train.dimension());
   // Every draw is tried first, so that a class with too few rows is reported before hours of training.
   for (const std::size_t shots : options.shots) {
     if (source.draw({shots, options.seed}).query.empty()) {
@@ -103,7 +102,8 @@ ManyWayReport evaluate(const Source& source, const ManyWayOptions& options, cons
             fmt::format("{}, {}, subset {}/{}", options.methods[m],
                         shots == 0 ? "all rows" : fmt::format("k={}", shots), subset + 1, options.subsets);
         result.results[first + m].runs.push_back(run_method(method_named(options.methods[m]), source, split, support,
-                                                            recipe, progress_of_run(progress, stage, done, total)));
+                                                            {recipe, options.base},
+                                                            progress_of_run(progress, stage, done, total)));
       }
     }
   }

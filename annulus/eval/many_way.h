@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "annulus/base/progress.h"
+#include "annulus/eval/base_classes.h"
 #include "annulus/learn/recipe.h"
 #include "annulus/task/feature_set.h"
 
@@ -20,7 +21,8 @@ struct ManyWayOptions {
   std::uint64_t seed = 0;
   std::uint64_t training_seed = 0;  // added to a draw's seed for its training: other trainings on the same rows
   std::vector<std::string> methods{"ncm", "baseline", "ibm2"};
-  Recipe recipe{};  // its seed is set by each draw
+  Recipe recipe{};                    // its seed is set by each draw
+  const BaseClasses* base = nullptr;  // for methods that need base classes
 };
 
 struct ManyWayRun {

@@ -20,6 +20,7 @@ std::span<const Method> methods() {
       Method{"logistic", "multinomial logistic regression, C 1", &fit_logistic_method},
       Method{"linear-svm", "linear SVM, one class against the rest, C 1", &fit_linear_svm_method},
       Method{"svm", "linear SVM for each pair of classes, C chosen on the training rows", &fit_svm_method},
+      Method{"dc", "distribution calibration, needs base classes", &fit_calibration_method, true},
       Method{"baseline", "the head trained on the originals", &fit_baseline_method},
       Method{"ibm2", "the head trained on virtual examples at the largest radius found", &fit_ibm2_method},
       Method{"default", "ibm2 by the default recipe, as fit does", &fit_default_method},
@@ -34,6 +35,19 @@ const Method& method_named(std::string_view name) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", method.name);
   }
   fail(ErrorKind::kUsage, "method \"{}\" is unknown; expected one of {}", name, known);
+}
+
+void check_methods(std::span<const std::string> names, const BaseClasses* base, std::size_t dimension) {
+  if (names.empty()) fail(ErrorKind::kUsage, "expected at least one method, found none");
+  for (const std::string& name : names) {
+    if (method_named(name).needs_base && base == nullptr) {
+      fail(ErrorKind::kUsage, "method {} expects the features of base classes (--base FILE), found none", name);
+    }
+  }
+  if (base != nullptr && base->dimension() != dimension) {
+    fail(ErrorKind::kInput, "expected base classes with features of {} numbers, found {}", dimension,
+         base->dimension());
+  }
 }
 
 FittedMethod fitted_head(Head<float> head, double epsilon, int threads) {

@@ -11,6 +11,7 @@
 
 #include "annulus/base/matrix.h"
 #include "annulus/base/progress.h"
+#include "annulus/eval/base_classes.h"
 #include "annulus/learn/head.h"
 #include "annulus/learn/recipe.h"
 #include "annulus/task/few_shot_task.h"
@@ -25,7 +26,8 @@ struct FittedMethod {
 
 // What a method may know beside the support rows.
 struct MethodContext {
-  const Recipe& recipe;  // its seed, its threads, and for the methods that train a head all its numbers
+  const Recipe& recipe;               // its seed, its threads, and for the methods that train a head all its numbers
+  const BaseClasses* base = nullptr;  // for methods that need it; null where none was given
 
   int threads() const { return recipe.final_training.threads; }
 };
@@ -38,11 +40,16 @@ struct Method {
   std::string_view name;
   std::string_view summary;  // half a sentence for help texts
   FitMethod* fit;
+  bool needs_base = false;  // learns from base classes as well
 };
 
 // Every method, in the order in which reports print them.
 std::span<const Method> methods();
 const Method& method_named(std::string_view name);  // throws Error{kUsage} listing the names
+
+// Throws Error{kUsage} for an empty list, for an unknown name and for a method that needs base classes where `base` is
+// null, and Error{kInput} for base classes of another dimension.
+void check_methods(std::span<const std::string> names, const BaseClasses* base, std::size_t dimension);
 
 // A method that classifies by a head on L2-normalised rows.
 FittedMethod fitted_head(Head<float> head, double epsilon, int threads);
@@ -60,6 +67,7 @@ FitMethod fit_ridge_method;
 FitMethod fit_logistic_method;
 FitMethod fit_linear_svm_method;
 FitMethod fit_svm_method;
+FitMethod fit_calibration_method;
 FitMethod fit_baseline_method;
 FitMethod fit_ibm2_method;
 FitMethod fit_default_method;

@@ -64,15 +64,16 @@ std::string many_way_json(const ManyWayReport& report, const ReportContext& cont
                        {"accuracy_std", result.accuracy_std},
                        {"runs", std::move(runs)}});
   }
-  const Json json = {{"protocol", "many-way"},
-                     {"version", kVersion},
-                     {"source", {{"train", context.train_source}, {"test", context.test_source}}},
-                     {"ways", report.ways},
-                     {"dimension", report.dimension},
-                     {"seed", context.seed},
-                     {"subsets", context.subsets},
-                     {"options", context.recipe},
-                     {"results", std::move(results)}};
+  Json json = {{"protocol", "many-way"},
+               {"version", kVersion},
+               {"source", {{"train", context.train_source}, {"test", context.test_source}}},
+               {"ways", report.ways},
+               {"dimension", report.dimension},
+               {"seed", context.seed},
+               {"subsets", context.subsets},
+               {"options", context.recipe},
+               {"results", std::move(results)}};
+  if (!context.base_source.empty()) json["source"]["base"] = context.base_source;
   // File names may hold any bytes; those that are not UTF-8 are replaced rather than refused.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -16,6 +16,7 @@ struct ReportContext {
   std::uint64_t seed = 0;                     // of the first draw
   std::size_t subsets = 0;                    // draws
   std::map<std::string, std::string> recipe;  // describe(recipe)
+  std::string base_source{};                  // file of the base classes; empty: there are none
 };
 
 // An aligned table, one line a method and number of shots, ending in a newline.

@@ -9,6 +9,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "annulus/kernels/gemm.h"
@@ -17,10 +18,10 @@
 namespace annulus {
 namespace {
 
-constexpr double kTolerance = 1e-4;  // largest length of the gradient against that of the parameters, at least 1
 constexpr int kMostIterations = 1000;
-// Rounding in float may keep the line search from the last step; what it has reached then is good enough below this.
-constexpr double kRoundingTolerance = 1e-2;
+// Rounding in float may keep the line search from the last steps; what it has reached then is good enough where the
+// gradient is this much shorter than at the start.
+constexpr double kRoundingTolerance = 1e-3;
 
 struct FreeVector {
   void operator()(lbfgsfloatval_t* values) const { lbfgs_free(values); }
@@ -29,12 +30,11 @@ using Parameters = std::unique_ptr<lbfgsfloatval_t, FreeVector>;  // classes x d
 
 class Regression {
  public:
-  Regression(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes, double penalty,
-             int threads, const ProgressCallback& progress)
+  Regression(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes,
+             const RegressionOptions& options, const ProgressCallback& progress)
       : rows_(rows),
         labels_(labels),
-        penalty_(penalty),
-        threads_(threads),
+        options_(options),
         progress_(progress),
         weights_(classes, rows.cols()),
         gradient_(classes, rows.cols()),
@@ -49,17 +49,17 @@ class Regression {
     const Parameters parameters(lbfgs_malloc(static_cast<int>(count)));
     if (!parameters) throw std::bad_alloc();
     std::fill_n(parameters.get(), count, 0.0);
-    lbfgs_parameter_t options;
-    lbfgs_parameter_init(&options);
-    options.epsilon = kTolerance;
-    options.max_iterations = kMostIterations;
+    lbfgs_parameter_t search;
+    lbfgs_parameter_init(&search);
+    search.epsilon = options_.tolerance;
+    search.max_iterations = kMostIterations;
     const int code = lbfgs(static_cast<int>(count), parameters.get(), nullptr, &Regression::evaluate,
-                           &Regression::advance, this, &options);
+                           &Regression::advance, this, &search);
     if (stopped_by_) std::rethrow_exception(stopped_by_);
-    if (code < 0 && relative_gradient_ > kRoundingTolerance) {
+    if (code < 0 && gradient_length_ > kRoundingTolerance * first_gradient_length_) {
       fail(ErrorKind::kInput,
-           "logistic regression on {} rows found no optimum in {} steps (libLBFGS code {}, gradient {:.2g})",
-           rows_.rows(), steps_, code, relative_gradient_);
+           "logistic regression on {} rows found no optimum in {} steps (libLBFGS code {}, gradient {:.2g} of {:.2g})",
+           rows_.rows(), steps_, code, gradient_length_, first_gradient_length_);
     }
     return head_from(parameters.get());
   }
@@ -79,11 +79,11 @@ class Regression {
   }
 
   static int advance(void* self, const lbfgsfloatval_t* /*parameters*/, const lbfgsfloatval_t* /*gradient*/,
-                     lbfgsfloatval_t /*loss*/, lbfgsfloatval_t length, lbfgsfloatval_t gradient_length,
+                     lbfgsfloatval_t /*loss*/, lbfgsfloatval_t /*length*/, lbfgsfloatval_t gradient_length,
                      lbfgsfloatval_t /*step*/, int /*count*/, int iteration, int /*evaluations*/) {
     auto& regression = *static_cast<Regression*>(self);
     regression.steps_ = iteration;
-    regression.relative_gradient_ = gradient_length / std::max(1.0, length);
+    regression.gradient_length_ = gradient_length;
     try {
       report(regression.progress_, {"logistic regression", static_cast<std::size_t>(iteration), 0, {}});
     } catch (...) {
@@ -100,16 +100,19 @@ class Regression {
     for (std::size_t i = 0; i < rows_.rows(); ++i) {
       for (std::size_t c = 0; c < classes; ++c) logits_(i, c) = static_cast<float>(parameters[size + c]);
     }
-    gemm(Transpose::kNo, Transpose::kYes, 1.0F, rows_, weights_.view(), 1.0F, logits_.view(), threads_);
+    gemm(Transpose::kNo, Transpose::kYes, 1.0F, rows_, weights_.view(), 1.0F, logits_.view(), options_.threads);
     double loss = softmax_loss_gradient(logits_.view(), labels_, 0.0F, 1.0F).loss;
-    gemm(Transpose::kYes, Transpose::kNo, 1.0F, logits_.view(), rows_, 0.0F, gradient_.view(), threads_);
+    gemm(Transpose::kYes, Transpose::kNo, 1.0F, logits_.view(), rows_, 0.0F, gradient_.view(), options_.threads);
     for (std::size_t i = 0; i < size; ++i) {
-      loss += penalty_ / 2.0 * parameters[i] * parameters[i];
-      gradient[i] = static_cast<double>(gradient_.data()[i]) + penalty_ * parameters[i];
+      loss += options_.penalty / 2.0 * parameters[i] * parameters[i];
+      gradient[i] = static_cast<double>(gradient_.data()[i]) + options_.penalty * parameters[i];
     }
     std::fill_n(gradient + size, classes, 0.0);
     for (std::size_t i = 0; i < rows_.rows(); ++i) {
       for (std::size_t c = 0; c < classes; ++c) gradient[size + c] += static_cast<double>(logits_(i, c));
+    }
+    if (first_gradient_length_ < 0.0) {
+      first_gradient_length_ = std::sqrt(std::inner_product(gradient, gradient + size + classes, gradient, 0.0));
     }
     return loss;
   }
@@ -124,23 +127,23 @@ class Regression {
 
   ConstMatrixView<float> rows_;
   std::span<const std::int32_t> labels_;
-  double penalty_;
-  int threads_;
+  const RegressionOptions& options_;
   const ProgressCallback& progress_;
   Matrix<float> weights_;
   Matrix<float> gradient_;
   Matrix<float> logits_;  // then their gradients
   std::exception_ptr stopped_by_;
   int steps_ = 0;
-  double relative_gradient_ = 0.0;
+  double first_gradient_length_ = -1.0;  // negative until it is known
+  double gradient_length_ = 0.0;
 };
 
 }  // namespace
 
 Head<float> softmax_regression(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes,
-                               double penalty, int threads, const ProgressCallback& progress) {
+                               const RegressionOptions& options, const ProgressCallback& progress) {
   report(progress, {"logistic regression", 0, 0, {}});
-  return Regression(rows, labels, classes, penalty, threads, progress).run();
+  return Regression(rows, labels, classes, options, progress).run();
 }
 
 }  // namespace annulus

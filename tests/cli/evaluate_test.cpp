@@ -127,5 +127,28 @@ TEST(Demo, WritesFeaturesAndAModelThatWorkTogether) {
   EXPECT_EQ(parse_json_lines(predict.out).size(), 320U);
 }
 
+TEST(Evaluate, BaseClassesComeFromAFileOfTheirOwn) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  SyntheticOptions other = small_data();
+  other.seed = 5;
+  write_features(make_synthetic(other), scratch / "base.safetensors");
+  const Outcome without = run_annulus(scratch, {"evaluate", features, "--methods", "dc"});
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_NE(without.err.find("method dc expects the features of base classes (--base FILE)"), std::string::npos);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"evaluate", features, "--subsets", "1"},
+        std::vector<std::string>{"episodes", features, "--episodes", "3", "--seeds", "1", "--queries", "4"}}) {
+    std::vector<std::string> words = command;
+    words.insert(words.end(),
+                 {"--shots", "2", "--methods", "ncm,dc", "--base", scratch / "base.safetensors", "--json"});
+    const Outcome outcome = run_annulus(scratch, words);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto json = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(json["results"][1]["method"], "dc");
+    EXPECT_NE(json.dump().find("base.safetensors"), std::string::npos) << "the report says where the base came from";
+  }
+}
+
 }  // namespace
 }  // namespace annulus

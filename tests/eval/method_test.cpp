@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,8 @@
 
 namespace annulus {
 namespace {
+
+using Classes = std::vector<std::int32_t>;
 
 // Points on a circle of any radius: methods see directions alone.
 Matrix<float> at_degrees(const std::vector<double>& degrees) {
@@ -36,13 +40,36 @@ Recipe quick_recipe() {
   return recipe;
 }
 
+// Tight classes all around the circle, or classes unlike those of overlapping_classes().
+const BaseClasses& base_of(std::size_t dimension) {
+  static const BaseClasses kCircle = [] {
+    std::vector<double> degrees;
+    std::vector<std::int32_t> labels;
+    for (std::int32_t c = 0; c < 36; ++c) {
+      for (const double offset : {-1.0, 0.0, 1.0}) {
+        degrees.push_back(10.0 * c + offset);
+        labels.push_back(c);
+      }
+    }
+    FeatureSetParts parts = parts_of(at_degrees(degrees));
+    parts.labels = std::move(labels);
+    return BaseClasses(FeatureSet(std::move(parts)));
+  }();
+  static const BaseClasses kOthers = [] {
+    SyntheticOptions options;
+    options.classes = 10;
+    options.dimension = 24;
+    options.seed = 77;
+    return BaseClasses(make_synthetic(options));
+  }();
+  return dimension == 2 ? kCircle : kOthers;
+}
+
 std::vector<std::int32_t> answers(const std::string& method, const LabelledRows& support,
                                   ConstMatrixView<float> queries) {
   const Recipe recipe = quick_recipe();
-  return method_named(method).fit(support, {recipe}, {}).predict(queries);
+  return method_named(method).fit(support, {recipe, &base_of(queries.cols())}, {}).predict(queries);
 }
-
-using Classes = std::vector<std::int32_t>;
 
 struct Overlapping {
   LabelledRows support;
@@ -103,6 +130,78 @@ TEST(Methods, RidgeWeighsAllRows) {
   EXPECT_EQ(answers("ridge", support, at_degrees({80, 100, -80, -100}).view()), (Classes{0, 1, 0, 1}));
 }
 
+// Base classes vary in their first number alone, so calibration learns not to trust it. Nearest class mean does, and is
+// misled.
+TEST(Methods, CalibrationBorrowsTheSpreadOfBaseClasses) {
+  const std::vector<std::pair<float, float>> kinds{{0.4F, 0.2F}, {0.2F, 0.4F}, {0.3F, 0.3F}, {0.4F, 0.4F}};
+  Matrix<float> base(kinds.size() * 20, 4);
+  std::vector<std::int32_t> labels;
+  for (std::size_t i = 0; i < base.rows(); ++i) {
+    const auto [second, third] = kinds[i / 20];
+    const auto place = static_cast<float>(i % 20);
+    const float row[] = {0.05F + 0.06F * place, second, third, 0.5F};
+    std::copy(std::begin(row), std::end(row), base.row(i).begin());
+    labels.push_back(static_cast<std::int32_t>(i / 20));
+  }
+  FeatureSetParts parts = parts_of(std::move(base));
+  parts.labels = std::move(labels);
+  const BaseClasses classes{FeatureSet(std::move(parts))};
+
+  LabelledRows support{Matrix<float>(2, 4), {0, 1}, 2};
+  const float first[] = {1.0F, 0.4F, 0.2F, 0.5F};
+  const float second[] = {0.2F, 0.2F, 0.4F, 0.5F};
+  const float asked[] = {0.2F, 0.4F, 0.2F, 0.5F};  // the first but for its first number
+  std::copy(std::begin(first), std::end(first), support.features.row(0).begin());
+  std::copy(std::begin(second), std::end(second), support.features.row(1).begin());
+  const ConstMatrixView<float> query(asked, 1, 4);
+  const Recipe recipe = quick_recipe();
+  EXPECT_EQ(method_named("ncm").fit(support, {recipe}, {}).predict(query), Classes{1});
+  EXPECT_EQ(method_named("dc").fit(support, {recipe, &classes}, {}).predict(query), Classes{0});
+}
+
+TEST(Methods, CalibrationRefusesToRunWithoutFittingBaseClasses) {
+  const std::vector<std::string> names{"ncm", "dc"};
+  check_methods(names, &base_of(24), 24);
+  try {
+    check_methods(names, nullptr, 24);
+    ADD_FAILURE() << "expected a refusal";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_STREQ(error.what(), "method dc expects the features of base classes (--base FILE), found none");
+  }
+  try {
+    check_methods(names, &base_of(24), 25);
+    ADD_FAILURE() << "expected a refusal";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  }
+}
+
+TEST(BaseClasses, DeviationsHaveTheCovarianceOfTheirClass) {
+  Matrix<float> rows(3, 2);
+  const float values[] = {0.6F, 0.8F, 0.8F, 0.6F, 1.0F, 0.0F};
+  std::copy(std::begin(values), std::end(values), rows.data());
+  FeatureSetParts parts = parts_of(std::move(rows));
+  parts.labels = {0, 0, 0};
+  const BaseClasses base{FeatureSet(std::move(parts))};
+  const double x[] = {std::sqrt(0.6), std::sqrt(0.8), 1.0};
+  const double mean = (x[0] + x[1] + x[2]) / 3.0;
+  EXPECT_NEAR(base.means()(0, 0), mean, 1e-6);
+  double variance = 0.0;
+  for (const double value : x) variance += (value - mean) * (value - mean) / 2.0;
+  const Matrix<float> deviations = base.deviations(0);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < 3; ++i) sum += std::pow(static_cast<double>(deviations(i, 0)), 2);
+  EXPECT_NEAR(sum, variance, 1e-6);
+}
+
+TEST(BaseClasses, RefusesAClassWithOneRowAndRowsWithoutLabels) {
+  FeatureSetParts lonely = parts_of(at_degrees({0, 1, 90}));
+  lonely.labels = {0, 0, 1};
+  EXPECT_THROW(BaseClasses{FeatureSet(std::move(lonely))}, Error);
+  EXPECT_THROW(BaseClasses{FeatureSet(parts_of(at_degrees({0, 1})))}, Error);
+}
+
 TEST(Methods, DefaultIsTheDefaultRecipeWhateverTheOthersFollow) {
   const Overlapping task = overlapping_classes();
   Recipe other = quick_recipe();
@@ -135,14 +234,14 @@ TEST(Methods, ThreadsDoNotMatter) {
   Recipe recipe = quick_recipe();
   for (const Method& method : methods()) {
     set_threads(recipe, 1);
-    const Classes alone = method.fit(task.support, {recipe}, {}).predict(task.queries.view());
+    const Classes alone = method.fit(task.support, {recipe, &base_of(24)}, {}).predict(task.queries.view());
     std::vector<Classes> together(4);
     parallel_for(3, together.size(), [&](std::size_t i) {
-      together[i] = method.fit(task.support, {recipe}, {}).predict(task.queries.view());
+      together[i] = method.fit(task.support, {recipe, &base_of(24)}, {}).predict(task.queries.view());
     });
     for (const Classes& named : together) EXPECT_EQ(named, alone) << method.name;
     set_threads(recipe, 3);
-    EXPECT_EQ(method.fit(task.support, {recipe}, {}).predict(task.queries.view()), alone) << method.name;
+    EXPECT_EQ(method.fit(task.support, {recipe, &base_of(24)}, {}).predict(task.queries.view()), alone) << method.name;
   }
 }
 
@@ -150,7 +249,7 @@ TEST(Methods, ARowIsNamedTheSameWhateverStandsBesideIt) {
   const Overlapping task = overlapping_classes();
   const Recipe recipe = quick_recipe();
   for (const Method& method : methods()) {
-    const FittedMethod fitted = method.fit(task.support, {recipe}, {});
+    const FittedMethod fitted = method.fit(task.support, {recipe, &base_of(24)}, {});
     const Classes together = fitted.predict(task.queries.view());
     for (const std::size_t i : {std::size_t{0}, std::size_t{17}, task.queries.rows() - 1}) {
       EXPECT_EQ(fitted.predict(task.queries.view().rows_at(i, 1)), Classes{together[i]}) << method.name;
@@ -189,7 +288,8 @@ TEST(Methods, StopWhenProgressSaysSo) {
   const Overlapping task = overlapping_classes();
   const Recipe recipe = quick_recipe();
   for (const Method& method : methods()) {
-    EXPECT_THROW(method.fit(task.support, {recipe}, [](const Progress&) { return false; }), Error) << method.name;
+    EXPECT_THROW(method.fit(task.support, {recipe, &base_of(24)}, [](const Progress&) { return false; }), Error)
+        << method.name;
   }
 }
 

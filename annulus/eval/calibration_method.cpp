@@ -1,0 +1,100 @@
+// Distribution calibration (Yang et al., 2021) as a method: every training row borrows mean and covariance of the base
+// classes nearest to it, rows drawn from there join the training rows, and logistic regression learns from all.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "annulus/eval/base_classes.h"
+#include "annulus/eval/method.h"
+#include "annulus/eval/softmax_regression.h"
+#include "annulus/kernels/gaussian.h"
+#include "annulus/kernels/gemm.h"
+#include "annulus/learn/head.h"
+
+namespace annulus {
+namespace {
+
+constexpr std::size_t kNearest = 2;         // base classes a row borrows from, as published
+constexpr std::size_t kRowsPerClass = 750;  // rows drawn for a class, as published
+constexpr std::size_t kMostRows = 20000;    // rows drawn in all: beyond, classes share them
+constexpr double kSpread = 0.21;            // alpha, as published: added to every entry of a covariance
+constexpr double kTolerance = 0.1;          // of the regression: the drawn rows are noise beyond that
+constexpr std::uint64_t kNumbersPerRow = std::uint64_t{1} << 40;  // room for the random numbers of a training row
+
+std::vector<std::size_t> nearest_base(const BaseClasses& base, std::span<const float> row) {
+  std::vector<double> distance(base.classes(), 0.0);
+  for (std::size_t c = 0; c < base.classes(); ++c) {
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      const double difference = static_cast<double>(row[j]) - static_cast<double>(base.means()(c, j));
+      distance[c] += difference * difference;
+    }
+  }
+  std::vector<std::size_t> order(base.classes());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return distance[a] < distance[b]; });
+  order.resize(std::min(kNearest, order.size()));
+  return order;
+}
+
+// Fills `out` with draws around the mean of `row` and the base means nearest to it. Normal numbers combined with the
+// deviations of the base rows have their covariance, which therefore is never formed nor factored.
+void draw_rows(const BaseClasses& base, std::span<const float> row, const RandomStream& stream, std::uint64_t first,
+               MatrixView<float> out, int threads) {
+  const std::vector<std::size_t> nearest = nearest_base(base, row);
+  const float share = 1.0F / std::sqrt(static_cast<float>(nearest.size()));
+  float beta = 0.0F;
+  for (const std::size_t c : nearest) {
+    const Matrix<float> deviations = base.deviations(c);
+    Matrix<float> numbers(out.rows(), deviations.rows());
+    fill_gaussian(stream, first, {numbers.data(), numbers.rows() * numbers.cols()});
+    first += numbers.rows() * numbers.cols();
+    gemm(Transpose::kNo, Transpose::kNo, share, numbers.view(), deviations.view(), beta, out, threads);
+    beta = 1.0F;
+  }
+  std::vector<float> offsets(out.rows());  // one a drawn row, in all its entries alike
+  fill_gaussian(stream, first, offsets);
+  for (std::size_t j = 0; j < out.cols(); ++j) {
+    float mean = row[j];
+    for (const std::size_t c : nearest) mean += base.means()(c, j);
+    mean /= static_cast<float>(nearest.size() + 1);
+    for (std::size_t i = 0; i < out.rows(); ++i) {
+      out(i, j) += mean + static_cast<float>(std::sqrt(kSpread)) * offsets[i];
+    }
+  }
+}
+
+}  // namespace
+
+FittedMethod fit_calibration_method(const LabelledRows& support, const MethodContext& context,
+                                    const ProgressCallback& progress) {
+  const BaseClasses& base = *context.base;
+  const Matrix<float> roots = root_rows(support.features.view());
+  const std::size_t wanted = std::min(kMostRows, kRowsPerClass * support.classes);
+  const std::size_t each = std::max(std::size_t{1}, wanted / roots.rows());
+  const TrainOptions& options = context.recipe.final_training;
+  const RandomStream stream{options.seed, RandomUse::kCalibration, options.task};
+
+  Matrix<float> rows(roots.rows() * (each + 1), roots.cols());
+  std::vector<std::int32_t> labels;
+  for (std::size_t i = 0; i < roots.rows(); ++i) {
+    report(progress, {"calibration", i, roots.rows(), {}});
+    const auto block = rows.view().rows_at(i * (each + 1), each + 1);
+    std::copy(roots.row(i).begin(), roots.row(i).end(), block.row(0).begin());
+    draw_rows(base, roots.row(i), stream, i * kNumbersPerRow, block.rows_at(1, each), options.threads);
+    labels.insert(labels.end(), each + 1, support.labels[i]);
+  }
+  auto head = std::make_shared<const Head<float>>(
+      softmax_regression(rows.view(), labels, support.classes, {1.0, kTolerance, options.threads}, progress));
+  return {[head = std::move(head), threads = options.threads](ConstMatrixView<float> asked) {
+            Matrix<float> scores(asked.rows(), head->classes());
+            compute_logits<float>(*head, root_rows(asked).view(), scores.view(), threads);
+            return best_classes<float>(scores.view());
+          },
+          0.0};
+}
+
+}  // namespace annulus
