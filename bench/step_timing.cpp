@@ -6,8 +6,8 @@
 //   baseline WAYS K D THREADS                 the head trained on the originals alone, by the default recipe
 //   episode WAYS K D R NOISE THREADS COUNT    COUNT fits by the paper's recipe for episodes, one a thread at a time
 //   rows WAYS K D FILE                        writes the rows that fits are timed on: float32, row after row
-// NOISE is independent, shared, grouped, or antithetic: shared in pairs of opposite sign, what the recipe episodes does.
-// Answers are lines of JSON; "seconds" is wall time. Fits also tell their numbers of epochs, probes and batches.
+// NOISE is independent, shared, grouped, or antithetic: shared in pairs of opposite sign, what the recipe episodes
+// does. Answers are lines of JSON; "seconds" is wall time. Fits also tell their numbers of epochs, probes and batches.
 #include <fmt/format.h>
 
 #include <fstream>
