@@ -11,20 +11,10 @@
 
 #include "annulus/base/error.h"
 #include "annulus/task/synthetic.h"
+#include "tests/eval/quick_recipe.h"
 
 namespace annulus {
 namespace {
-
-Recipe quick_recipe() {
-  Recipe recipe = recipe_named("default");
-  set_virtual_count(recipe, 16);
-  set_epochs(recipe, 30);
-  set_learning_rate(recipe, 0.1);
-  recipe.search.pretrain.epochs = 10;
-  recipe.search.probe.epochs = 10;
-  recipe.search.tolerance = 0.5;
-  return recipe;
-}
 
 ManyWayOptions quick_options(std::vector<std::string> methods) {
   ManyWayOptions options;

@@ -13,6 +13,7 @@
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
 #include "annulus/task/synthetic.h"
+#include "tests/eval/quick_recipe.h"
 
 namespace annulus {
 namespace {
@@ -28,16 +29,6 @@ Matrix<float> at_degrees(const std::vector<double>& degrees) {
     rows(i, 1) = static_cast<float>(radius * std::sin(degrees[i] * std::acos(-1.0) / 180.0));
   }
   return rows;
-}
-
-Recipe quick_recipe() {
-  Recipe recipe = recipe_named("default");
-  set_virtual_count(recipe, 4);
-  set_epochs(recipe, 20);
-  recipe.search.pretrain.epochs = 10;
-  recipe.search.probe.epochs = 3;
-  recipe.search.tolerance = 1.0;
-  return recipe;
 }
 
 // Tight classes all around the circle, or classes unlike those of overlapping_classes().

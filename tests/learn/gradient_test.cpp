@@ -201,6 +201,27 @@ TEST_P(SameBits, ForOneTwoAndFourThreads) {
   EXPECT_NE(heads.front().gain, other.gain) << "another seed must give another head";
 }
 
+// 12,800 noise rows are wanted of a training: 10 steps of R 20 want the smallest groups that cost no more than the rest
+// of a step (20 * 4 * 64 / (20 * 32 + 4 * 64) originals, rounded up), 640 steps are content with one group.
+TEST(GroupedNoise, GroupsAreAsLargeAsTheTrainingAllows) {
+  const auto rows = random_rows<float>(5, 4, 64);
+  const auto gains = [&](std::size_t epochs, NoiseSharing sharing, std::size_t group) {
+    TrainOptions options;
+    options.epochs = epochs;
+    options.epsilon = 1.0;
+    options.virtual_count = 20;
+    options.learning_rate = 0.1;
+    options.sharing = sharing;
+    options.group = group;
+    auto head = initial_head<float>(HeadKind::kCosine, rows.classes, rows.dimension(), 1, 0);
+    train(head, rows, options);
+    return head.gain;
+  };
+  EXPECT_EQ(gains(10, NoiseSharing::kGrouped, 0), gains(10, NoiseSharing::kGrouped, 6));
+  EXPECT_NE(gains(10, NoiseSharing::kGrouped, 0), gains(10, NoiseSharing::kShared, 0));
+  EXPECT_EQ(gains(640, NoiseSharing::kGrouped, 0), gains(640, NoiseSharing::kShared, 0));
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryNoise, SameBits,
                          ::testing::Values(NoiseSharing::kIndependent, NoiseSharing::kShared, NoiseSharing::kGrouped));
 

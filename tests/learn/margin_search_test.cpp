@@ -177,6 +177,19 @@ TEST(MarginSearch, TrainingOnTheOriginalsMayEndOnceItCannotLowerTheTarget) {
   EXPECT_DOUBLE_EQ(quick.epsilon, whole.epsilon);
 }
 
+TEST(MarginSearch, AWarmStartGoesOnFromTheHeadOfTheOriginals) {
+  const auto rows = small_task();
+  SearchOptions options = quick_search();
+  options.probe.epochs = 2;  // too few for a fresh head
+  options.probe.learning_rate = 0.02;
+  options.highest = 1.0;
+  const SearchResult fresh = search_margin(rows, HeadKind::kCosine, options);
+  options.warm_start = true;
+  const SearchResult warm = search_margin(rows, HeadKind::kCosine, options);
+  ASSERT_EQ(warm.probes.front().epsilon, fresh.probes.front().epsilon);
+  EXPECT_GT(warm.probes.front().accuracy, fresh.probes.front().accuracy + 0.2);
+}
+
 TEST(MarginSearch, NamesOptionsOutOfRange) {
   const auto rows = small_task();
   SearchOptions options = quick_search();
