@@ -1,8 +1,7 @@
 // Times jobs named on standard input, so that a script can interleave them with other programs' jobs:
 //   step B R D N NOISE THREADS                one training step, gradient and Adam together: the median of a short run
 //   fit WAYS K D R NOISE THREADS              a whole fit by the paper's recipe: pre-training, search, final training
-//   default WAYS K D THREADS                  a whole fit by the default recipe
-//   quick WAYS K D R THREADS                  the same at another R
+//   default WAYS K D R THREADS                a whole fit by the default recipe; R 0: the recipe's own
 //   baseline WAYS K D THREADS                 the head trained on the originals alone, by the default recipe
 //   episode WAYS K D R NOISE THREADS COUNT    COUNT fits by the paper's recipe for episodes, one a thread at a time
 //   rows WAYS K D FILE                        writes the rows that fits are timed on: float32, row after row
@@ -121,14 +120,8 @@ std::string time_fit(JobWords& words) {
 std::string time_default(JobWords& words) {
   const Shape shape = shape_from(words);
   Recipe recipe = recipe_named("default");
-  set_threads(recipe, words.threads());
-  return fit_answer(generated_rows(shape.classes, shape.shots, shape.dimension), recipe);
-}
-
-std::string time_quick(JobWords& words) {
-  const Shape shape = shape_from(words);
-  Recipe recipe = recipe_named("default");
-  set_virtual_count(recipe, words.count("a number of virtual examples"));
+  const auto virtual_count = words.next<std::size_t>("a number of virtual examples");
+  if (virtual_count > 0) set_virtual_count(recipe, virtual_count);
   set_threads(recipe, words.threads());
   return fit_answer(generated_rows(shape.classes, shape.shots, shape.dimension), recipe);
 }
@@ -195,7 +188,6 @@ int main() {
   return annulus::run_jobs("step_timing", {{"step", annulus::time_step},
                                            {"fit", annulus::time_fit},
                                            {"default", annulus::time_default},
-                                           {"quick", annulus::time_quick},
                                            {"baseline", annulus::time_baseline},
                                            {"episode", annulus::time_episodes},
                                            {"rows", annulus::write_rows}});
