@@ -1,5 +1,6 @@
 // The annulus program: finds the verb, runs it, and turns errors into one sentence and an exit code.
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -77,7 +78,15 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error, std
                      verb_given ? fmt::format("verb \"{}\" is unknown", first_word) : "expected a verb, found none");
 }
 
+// Small tasks take and give back some megabytes thousands of times a second: the allocator then keeps them, rather than
+// have the system clear them again each time (ten thousand episodes of class means: 0.85 s instead of 1.4 s).
+void keep_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 4 << 20);
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+
 int run(int count, char** arguments) {
+  keep_freed_memory();
   Action action;
   CLI::App app("Learns to recognise many classes from a handful of labelled images each, on a CPU.");
   build(app, action);

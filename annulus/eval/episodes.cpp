@@ -17,11 +17,30 @@ namespace {
 
 constexpr std::size_t kEpisodesPerReport = 32;              // between two calls of progress
 constexpr std::size_t kBankBytes = std::size_t{512} << 20;  // of noise kept for all episodes of a seed
+constexpr std::size_t kQueryBytes = std::size_t{64} << 10;  // of query rows at a time: they stay near the processor
 
 struct EpisodeScore {
   double accuracy = 0.0;
   double epsilon = 0.0;
 };
+
+// Query rows that are named right; `queries` rows of a class follow one another.
+std::size_t count_hits(const FeatureSet& set, std::span<const std::uint32_t> query, std::size_t queries,
+                       const FittedMethod& fitted) {
+  thread_local Matrix<float> buffer;  // too large for the allocator to keep at hand
+  const std::size_t block = std::max<std::size_t>(1, kQueryBytes / (set.dimension() * sizeof(float)));
+  std::size_t hits = 0;
+  for (std::size_t first = 0; first < query.size(); first += block) {
+    const auto indices = query.subspan(first, std::min(block, query.size() - first));
+    const auto rows = reuse(buffer, indices.size(), set.dimension());
+    set.copy_rows(indices, rows);
+    const auto predicted = fitted.predict(rows);
+    for (std::size_t i = 0; i < predicted.size(); ++i) {
+      if (static_cast<std::size_t>(predicted[i]) == (first + i) / queries) ++hits;
+    }
+  }
+  return hits;
+}
 
 EpisodeScore run_episode(const FeatureSet& set, const Episode& episode, const EpisodeShape& shape, const Method& method,
                          const MethodContext& context) {
@@ -31,15 +50,9 @@ EpisodeScore run_episode(const FeatureSet& set, const Episode& episode, const Ep
     support.labels.push_back(static_cast<std::int32_t>(i / shape.shots));
   }
   const FittedMethod fitted = method.fit(support, context, {});
-  thread_local Matrix<float> query_buffer;  // too large for the allocator to keep at hand
-  const auto queries = reuse(query_buffer, episode.query.size(), set.dimension());
-  set.copy_rows(episode.query, queries);
-  const auto predicted = fitted.predict(queries);
-  std::size_t hits = 0;
-  for (std::size_t i = 0; i < predicted.size(); ++i) {
-    if (static_cast<std::size_t>(predicted[i]) == i / shape.queries) ++hits;
-  }
-  return {100.0 * static_cast<double>(hits) / static_cast<double>(predicted.size()), fitted.epsilon};
+  return {100.0 * static_cast<double>(count_hits(set, episode.query, shape.queries, fitted)) /
+              static_cast<double>(episode.query.size()),
+          fitted.epsilon};
 }
 
 double mean_of_worst(const std::vector<double>& sorted, std::size_t count) {

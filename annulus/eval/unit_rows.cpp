@@ -2,20 +2,37 @@
 #include "annulus/eval/unit_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 #include "annulus/kernels/gemm.h"
 
 namespace annulus {
+namespace {
+
+// In double, in several sums at a time: one alone would wait for its own last addition.
+double exact_squares(std::span<const float> row) {
+  std::array<double, 8> sums{};
+  std::size_t j = 0;
+  for (; j + sums.size() <= row.size(); j += sums.size()) {
+    for (std::size_t s = 0; s < sums.size(); ++s) {
+      sums[s] += static_cast<double>(row[j + s]) * static_cast<double>(row[j + s]);
+    }
+  }
+  for (; j < row.size(); ++j) sums[0] += static_cast<double>(row[j]) * static_cast<double>(row[j]);
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+}  // namespace
 
 template <class T>
 Matrix<T> unit_rows(ConstMatrixView<float> rows) {
   Matrix<T> result(rows.rows(), rows.cols());
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     const auto from = rows.row(i);
-    double squares = 0.0;
-    for (const float value : from) squares += static_cast<double>(value) * static_cast<double>(value);
+    const double squares = exact_squares(from);
     if (squares == 0.0) continue;
     const double scale = 1.0 / std::sqrt(squares);
     std::transform(from.begin(), from.end(), result.row(i).begin(),

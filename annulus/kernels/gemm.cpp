@@ -10,6 +10,7 @@
 
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
+#include "annulus/kernels/narrow_gemm.h"
 
 namespace annulus {
 namespace {
@@ -46,11 +47,34 @@ std::size_t inner_size(const GemmCall<T>& call) {
 
 std::size_t pieces(std::size_t length, std::size_t piece) { return (length + piece - 1) / piece; }
 
+// The products that narrow_gemm.h has, by which side is short.
+enum class Shape : std::uint8_t { kGeneral, kFewColumns, kFewRows, kFewSums };
+
+Shape shape_of(const GemmCall<float>& call) {
+  if (call.beta != 0.0F) return Shape::kGeneral;
+  if (!flips(call.transpose_a) && flips(call.transpose_b)) {
+    if (call.c.cols() <= kNarrow) return Shape::kFewColumns;
+    if (call.c.rows() <= kNarrow) return Shape::kFewRows;
+  }
+  if (flips(call.transpose_a) && !flips(call.transpose_b) && call.c.rows() <= kNarrow) return Shape::kFewSums;
+  return Shape::kGeneral;
+}
+
 // The tile size at which oneDNN was measured to be fastest for a kind of product, halved until there is work for a few
 // threads. It depends on the problem alone, so that results do not depend on the number of threads.
 Size tile_size(const GemmCall<float>& call) {
   constexpr std::size_t kFewestTiles = 4;
   constexpr std::size_t kSmallest = 64;
+  switch (shape_of(call)) {
+    case Shape::kFewColumns:
+      return {kSmallest, call.c.cols()};
+    case Shape::kFewRows:
+      return {call.c.rows(), kSmallest};
+    case Shape::kFewSums:
+      return {call.c.rows(), 1024};
+    case Shape::kGeneral:
+      break;
+  }
   Size tile = flips(call.transpose_a) ? Size{512, 1024} : Size{128, 512};
   while (pieces(call.c.rows(), tile.rows) * pieces(call.c.cols(), tile.cols) < kFewestTiles) {
     tile = {std::min(tile.rows, call.c.rows()), std::min(tile.cols, call.c.cols())};
@@ -69,17 +93,31 @@ struct Tile {
   Size size;
 };
 
+ConstMatrixView<float> columns_at(ConstMatrixView<float> matrix, std::size_t first, std::size_t count) {
+  return {matrix.data() + first, matrix.rows(), count, matrix.stride()};
+}
+
 void multiply_tile(const GemmCall<float>& call, const Tile& tile) {
+  const MatrixView<float> out(&call.c(tile.row, tile.col), tile.size.rows, tile.size.cols, call.c.stride());
+  switch (shape_of(call)) {
+    case Shape::kFewColumns:
+      return narrow_products(call.alpha, call.a.rows_at(tile.row, tile.size.rows), call.b, out);
+    case Shape::kFewRows:
+      return narrow_products_transposed(call.alpha, call.b.rows_at(tile.col, tile.size.cols), call.a, out);
+    case Shape::kFewSums:
+      return narrow_sums(call.alpha, call.a, columns_at(call.b, tile.col, tile.size.cols), out);
+    case Shape::kGeneral:
+      break;
+  }
   keep_onednn_on_this_thread();
   const bool flip_a = flips(call.transpose_a);
   const bool flip_b = flips(call.transpose_b);
   const float* a = call.a.data() + (flip_a ? tile.row : tile.row * call.a.stride());
   const float* b = call.b.data() + (flip_b ? tile.col * call.b.stride() : tile.col);
   const auto size = [](std::size_t value) { return static_cast<dnnl_dim_t>(value); };
-  const dnnl_status_t status =
-      dnnl_sgemm(flip_a ? 'T' : 'N', flip_b ? 'T' : 'N', size(tile.size.rows), size(tile.size.cols),
-                 size(inner_size(call)), call.alpha, a, size(call.a.stride()), b, size(call.b.stride()), call.beta,
-                 &call.c(tile.row, tile.col), size(call.c.stride()));
+  const dnnl_status_t status = dnnl_sgemm(
+      flip_a ? 'T' : 'N', flip_b ? 'T' : 'N', size(tile.size.rows), size(tile.size.cols), size(inner_size(call)),
+      call.alpha, a, size(call.a.stride()), b, size(call.b.stride()), call.beta, out.data(), size(out.stride()));
   if (status != dnnl_success) {
     fail(ErrorKind::kInternal, "oneDNN could not multiply a {} x {} tile: status {}", tile.size.rows, tile.size.cols,
          static_cast<int>(status));

@@ -13,17 +13,31 @@ HWY_BEFORE_NAMESPACE();
 namespace annulus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Several sums at a time: one alone would wait for its own last addition.
 template <class T>
 T squared_length_impl(const T* row, std::size_t count) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
-  auto sum = hn::Zero(d);
+  auto sum0 = hn::Zero(d);
+  auto sum1 = hn::Zero(d);
+  auto sum2 = hn::Zero(d);
+  auto sum3 = hn::Zero(d);
   std::size_t j = 0;
+  for (; j + 4 * lanes <= count; j += 4 * lanes) {
+    const auto value0 = hn::LoadU(d, row + j);
+    const auto value1 = hn::LoadU(d, row + j + lanes);
+    const auto value2 = hn::LoadU(d, row + j + 2 * lanes);
+    const auto value3 = hn::LoadU(d, row + j + 3 * lanes);
+    sum0 = hn::MulAdd(value0, value0, sum0);
+    sum1 = hn::MulAdd(value1, value1, sum1);
+    sum2 = hn::MulAdd(value2, value2, sum2);
+    sum3 = hn::MulAdd(value3, value3, sum3);
+  }
   for (; j + lanes <= count; j += lanes) {
     const auto value = hn::LoadU(d, row + j);
-    sum = hn::MulAdd(value, value, sum);
+    sum0 = hn::MulAdd(value, value, sum0);
   }
-  T total = hn::GetLane(hn::SumOfLanes(d, sum));
+  T total = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
   for (; j < count; ++j) total += row[j] * row[j];
   return total;
 }

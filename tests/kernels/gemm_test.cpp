@@ -1,13 +1,12 @@
 // Matrix products against three plain loops: transposes, strides, alpha, beta, tiles and threads.
 #include "annulus/kernels/gemm.h"
 
-#include <gtest/gtest.h>
-
 #include <cstring>
 #include <limits>
 #include <vector>
 
 #include "annulus/base/random.h"
+#include "tests/kernels/every_target.h"
 
 namespace annulus {
 namespace {
@@ -59,6 +58,19 @@ TEST(Gemm, EqualsPlainLoops) {
       }
     }
   }
+}
+
+// Products with a few rows or columns go another way, five at a time.
+TEST(Gemm, NarrowProductsEqualPlainLoops) {
+  for_every_target([] {
+    for (std::size_t few = 1; few <= 17; ++few) {
+      for (const std::size_t inner : {1U, 40U, 131U}) {
+        expect_product<float>(67, few, inner, Transpose::kNo, Transpose::kYes, 2.0F, 0.0F);
+        expect_product<float>(few, 67, inner, Transpose::kNo, Transpose::kYes, 2.0F, 0.0F);
+        expect_product<float>(few, 1037, inner, Transpose::kYes, Transpose::kNo, 2.0F, 0.0F);
+      }
+    }
+  });
 }
 
 TEST(Gemm, BetaZeroOverwritesWhateverWasThere) {

@@ -1,0 +1,238 @@
+// Narrow products by Highway: every number of the long operand is loaded once for all of the short one.
+#include "annulus/kernels/narrow_gemm.h"
+
+#include <algorithm>
+#include <cassert>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "annulus/kernels/narrow_gemm.cpp"
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace annulus::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::ScalableTag<float>;
+
+// Where a result goes: out[row * row_step + col * col_step].
+struct Target {
+  float* out;
+  std::size_t row_step;
+  std::size_t col_step;
+};
+
+// Ten sums of two rows of a with five rows of b fit the registers of every instruction set. Unused ones of `kCols` are
+// left out by the compiler.
+template <std::size_t kCols>
+void two_rows(float alpha, const float* a0, const float* a1, const float* b, std::size_t stride, std::size_t count,
+              const Target& target) {
+  static_assert(kCols >= 1 && kCols <= 5);
+  const Tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto s00 = hn::Zero(d), s01 = s00, s02 = s00, s03 = s00, s04 = s00;
+  auto s10 = s00, s11 = s00, s12 = s00, s13 = s00, s14 = s00;
+  std::size_t k = 0;
+  for (; k + lanes <= count; k += lanes) {
+    const auto x0 = hn::LoadU(d, a0 + k);
+    const auto x1 = hn::LoadU(d, a1 + k);
+    auto y = hn::LoadU(d, b + k);
+    s00 = hn::MulAdd(x0, y, s00);
+    s10 = hn::MulAdd(x1, y, s10);
+    if constexpr (kCols > 1) {
+      y = hn::LoadU(d, b + stride + k);
+      s01 = hn::MulAdd(x0, y, s01);
+      s11 = hn::MulAdd(x1, y, s11);
+    }
+    if constexpr (kCols > 2) {
+      y = hn::LoadU(d, b + 2 * stride + k);
+      s02 = hn::MulAdd(x0, y, s02);
+      s12 = hn::MulAdd(x1, y, s12);
+    }
+    if constexpr (kCols > 3) {
+      y = hn::LoadU(d, b + 3 * stride + k);
+      s03 = hn::MulAdd(x0, y, s03);
+      s13 = hn::MulAdd(x1, y, s13);
+    }
+    if constexpr (kCols > 4) {
+      y = hn::LoadU(d, b + 4 * stride + k);
+      s04 = hn::MulAdd(x0, y, s04);
+      s14 = hn::MulAdd(x1, y, s14);
+    }
+  }
+  const auto total = [d](auto sum) { return hn::GetLane(hn::SumOfLanes(d, sum)); };
+  float sums[2][5] = {{total(s00), total(s01), total(s02), total(s03), total(s04)},
+                      {total(s10), total(s11), total(s12), total(s13), total(s14)}};
+  for (; k < count; ++k) {
+    for (std::size_t j = 0; j < kCols; ++j) {
+      sums[0][j] += a0[k] * b[j * stride + k];
+      sums[1][j] += a1[k] * b[j * stride + k];
+    }
+  }
+  // A second row that stands for none is the first again.
+  for (std::size_t j = 0; j < kCols; ++j) {
+    target.out[j * target.col_step] = alpha * sums[0][j];
+    if (a1 != a0) target.out[target.row_step + j * target.col_step] = alpha * sums[1][j];
+  }
+}
+
+template <std::size_t kCols>
+void all_rows(float alpha, const float* a, std::size_t a_stride, std::size_t rows, const float* b, std::size_t stride,
+              std::size_t count, const Target& target) {
+  for (std::size_t i = 0; i < rows; i += 2) {
+    const float* first = a + i * a_stride;
+    two_rows<kCols>(alpha, first, i + 1 < rows ? first + a_stride : first, b, stride, count,
+                    {target.out + i * target.row_step, target.row_step, target.col_step});
+  }
+}
+
+void products(float alpha, const float* a, std::size_t a_stride, std::size_t rows, const float* b, std::size_t b_stride,
+              std::size_t b_rows, std::size_t count, float* out, std::size_t row_step, std::size_t col_step) {
+  const std::size_t turns = (b_rows + 4) / 5;
+  for (std::size_t turn = 0, first = 0; turn < turns; ++turn) {
+    const std::size_t cols = (b_rows - first + turns - turn - 1) / (turns - turn);
+    const float* part = b + first * b_stride;
+    const Target target{out + first * col_step, row_step, col_step};
+    switch (cols) {
+      case 1:
+        all_rows<1>(alpha, a, a_stride, rows, part, b_stride, count, target);
+        break;
+      case 2:
+        all_rows<2>(alpha, a, a_stride, rows, part, b_stride, count, target);
+        break;
+      case 3:
+        all_rows<3>(alpha, a, a_stride, rows, part, b_stride, count, target);
+        break;
+      case 4:
+        all_rows<4>(alpha, a, a_stride, rows, part, b_stride, count, target);
+        break;
+      default:
+        all_rows<5>(alpha, a, a_stride, rows, part, b_stride, count, target);
+    }
+    first += cols;
+  }
+}
+
+// Adds rows [0, rows) of b, each times kCols weights, to kCols rows of out.
+template <std::size_t kCols>
+void add_sums(float alpha, const float* weights, std::size_t weight_stride, const float* b, std::size_t b_stride,
+              std::size_t rows, std::size_t count, float* out, std::size_t out_stride) {
+  const Tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto factor = hn::Set(d, alpha);
+  std::size_t k = 0;
+  for (; k + 2 * lanes <= count; k += 2 * lanes) {
+    auto s00 = hn::Zero(d), s01 = s00, s02 = s00, s03 = s00, s04 = s00;
+    auto s10 = s00, s11 = s00, s12 = s00, s13 = s00, s14 = s00;
+    for (std::size_t r = 0; r < rows; ++r) {
+      const auto y0 = hn::LoadU(d, b + r * b_stride + k);
+      const auto y1 = hn::LoadU(d, b + r * b_stride + k + lanes);
+      const float* w = weights + r * weight_stride;
+      auto x = hn::Set(d, w[0]);
+      s00 = hn::MulAdd(x, y0, s00);
+      s10 = hn::MulAdd(x, y1, s10);
+      if constexpr (kCols > 1) {
+        x = hn::Set(d, w[1]);
+        s01 = hn::MulAdd(x, y0, s01);
+        s11 = hn::MulAdd(x, y1, s11);
+      }
+      if constexpr (kCols > 2) {
+        x = hn::Set(d, w[2]);
+        s02 = hn::MulAdd(x, y0, s02);
+        s12 = hn::MulAdd(x, y1, s12);
+      }
+      if constexpr (kCols > 3) {
+        x = hn::Set(d, w[3]);
+        s03 = hn::MulAdd(x, y0, s03);
+        s13 = hn::MulAdd(x, y1, s13);
+      }
+      if constexpr (kCols > 4) {
+        x = hn::Set(d, w[4]);
+        s04 = hn::MulAdd(x, y0, s04);
+        s14 = hn::MulAdd(x, y1, s14);
+      }
+    }
+    const auto add = [&](std::size_t m, auto sum0, auto sum1) {
+      float* to = out + m * out_stride + k;
+      hn::StoreU(hn::MulAdd(factor, sum0, hn::LoadU(d, to)), d, to);
+      hn::StoreU(hn::MulAdd(factor, sum1, hn::LoadU(d, to + lanes)), d, to + lanes);
+    };
+    add(0, s00, s10);
+    if constexpr (kCols > 1) add(1, s01, s11);
+    if constexpr (kCols > 2) add(2, s02, s12);
+    if constexpr (kCols > 3) add(3, s03, s13);
+    if constexpr (kCols > 4) add(4, s04, s14);
+  }
+  for (; k < count; ++k) {
+    for (std::size_t m = 0; m < kCols; ++m) {
+      float sum = 0.0F;
+      for (std::size_t r = 0; r < rows; ++r) sum += weights[r * weight_stride + m] * b[r * b_stride + k];
+      out[m * out_stride + k] += alpha * sum;
+    }
+  }
+}
+
+void sums(float alpha, const float* weights, std::size_t weight_stride, std::size_t cols, const float* b,
+          std::size_t b_stride, std::size_t rows, std::size_t count, float* out, std::size_t out_stride) {
+  constexpr std::size_t kRowsAtATime = 32;  // each lies in a page of its own: as many as the processor remembers
+  for (std::size_t m = 0; m < cols; ++m) std::fill_n(out + m * out_stride, count, 0.0F);
+  const std::size_t turns = (cols + 4) / 5;
+  for (std::size_t row = 0; row < rows; row += kRowsAtATime) {
+    const std::size_t block = std::min(kRowsAtATime, rows - row);
+    const float* from = b + row * b_stride;
+    for (std::size_t turn = 0, first = 0; turn < turns; ++turn) {
+      const std::size_t part = (cols - first + turns - turn - 1) / (turns - turn);
+      const float* w = weights + row * weight_stride + first;
+      float* to = out + first * out_stride;
+      switch (part) {
+        case 1:
+          add_sums<1>(alpha, w, weight_stride, from, b_stride, block, count, to, out_stride);
+          break;
+        case 2:
+          add_sums<2>(alpha, w, weight_stride, from, b_stride, block, count, to, out_stride);
+          break;
+        case 3:
+          add_sums<3>(alpha, w, weight_stride, from, b_stride, block, count, to, out_stride);
+          break;
+        case 4:
+          add_sums<4>(alpha, w, weight_stride, from, b_stride, block, count, to, out_stride);
+          break;
+        default:
+          add_sums<5>(alpha, w, weight_stride, from, b_stride, block, count, to, out_stride);
+      }
+      first += part;
+    }
+  }
+}
+
+}  // namespace annulus::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace annulus {
+
+HWY_EXPORT(products);
+HWY_EXPORT(sums);
+
+void narrow_products(float alpha, ConstMatrixView<float> a, ConstMatrixView<float> b, MatrixView<float> out) {
+  assert(a.cols() == b.cols() && out.rows() == a.rows() && out.cols() == b.rows());
+  HWY_DYNAMIC_DISPATCH(products)
+  (alpha, a.data(), a.stride(), a.rows(), b.data(), b.stride(), b.rows(), a.cols(), out.data(), out.stride(), 1);
+}
+
+void narrow_products_transposed(float alpha, ConstMatrixView<float> a, ConstMatrixView<float> b,
+                                MatrixView<float> out) {
+  assert(a.cols() == b.cols() && out.rows() == b.rows() && out.cols() == a.rows());
+  HWY_DYNAMIC_DISPATCH(products)
+  (alpha, a.data(), a.stride(), a.rows(), b.data(), b.stride(), b.rows(), a.cols(), out.data(), 1, out.stride());
+}
+
+void narrow_sums(float alpha, ConstMatrixView<float> weights, ConstMatrixView<float> b, MatrixView<float> out) {
+  assert(weights.rows() == b.rows() && out.rows() == weights.cols() && out.cols() == b.cols());
+  HWY_DYNAMIC_DISPATCH(sums)
+  (alpha, weights.data(), weights.stride(), weights.cols(), b.data(), b.stride(), b.rows(), b.cols(), out.data(),
+   out.stride());
+}
+
+}  // namespace annulus
+#endif
