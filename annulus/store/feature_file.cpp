@@ -26,6 +26,7 @@ std::string extension_of(const std::filesystem::path& path) {
 
 FeatureSetParts parts_from(const FileBytes& file, const std::string& extension) {
   const std::string_view start = as_text(file.bytes.first(std::min<std::size_t>(file.bytes.size(), 9)));
+  if (extension == ".pth" || extension == ".pt" || is_torch_archive(file.bytes)) return torch_features(file);
   if (start.starts_with("PK\x03\x04") || start.starts_with("PK\x05\x06")) return npz_features(file);
   if (start.starts_with("\x93NUMPY")) return npy_features(file);
   if (extension == ".safetensors" || (start.size() == 9 && start[8] == '{' && start[7] == '\0')) {
@@ -37,7 +38,8 @@ FeatureSetParts parts_from(const FileBytes& file, const std::string& extension) 
   if (extension == ".csv") return csv_features(file);
   if (extension == ".svm" || extension == ".libsvm" || extension == ".txt") return libsvm_features(file);
   fail(ErrorKind::kFormat,
-       "{}: expected features as .npz, .safetensors, .npy, .csv or LIBSVM text (.svm, .libsvm, .txt), found neither "
+       "{}: expected features as .npz, .safetensors, .npy, .pth, .csv or LIBSVM text (.svm, .libsvm, .txt), found "
+       "neither "
        "such a name nor such content",
        file.source);
 }

@@ -14,9 +14,10 @@ struct ReadOptions {
   std::filesystem::path labels;
 };
 
-// Reads .npz, .safetensors, .npy, .csv and LIBSVM text (.svm, .libsvm, .txt), known by content where the format has a
-// signature and by name otherwise. float32 and float16 rows of .safetensors and .npy stay in the mapped file. Layouts:
-// docs/file-formats.md. Throws Error: kIo, kFormat for damaged files, kInput for unusable data.
+// Reads .npz, .safetensors, .npy, .csv, LIBSVM text (.svm, .libsvm, .txt) and tensors that PyTorch saved (.pth, .pt),
+// known by content where the format has a signature and by name otherwise. float32 and float16 rows of .safetensors and
+// .npy stay in the mapped file. Layouts: docs/file-formats.md. Throws Error: kIo, kFormat for damaged files, kInput for
+// unusable data.
 FeatureSet read_features(const std::filesystem::path& path, const ReadOptions& options = {});
 
 struct WriteOptions {

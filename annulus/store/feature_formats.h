@@ -1,7 +1,9 @@
 // The feature formats behind feature_file.h; each works from bytes in memory.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
 
 #include "annulus/store/feature_file.h"
 #include "annulus/store/mapped_file.h"
@@ -13,6 +15,9 @@ FeatureSetParts npz_features(const FileBytes& bytes);
 FeatureSetParts safetensors_features(const FileBytes& bytes);
 FeatureSetParts csv_features(const FileBytes& file);
 FeatureSetParts libsvm_features(const FileBytes& file);
+FeatureSetParts torch_features(const FileBytes& file);
+// True for a zip archive that begins as PyTorch's do, not as NumPy's.
+bool is_torch_archive(std::span<const std::byte> bytes);
 // Features only; see read_labels. (npy_features is in npy.h.)
 
 // Gives unlabelled parts the labels of a .npy array or of text with one label a line.

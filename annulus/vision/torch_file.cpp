@@ -1,4 +1,4 @@
-// The two containers PyTorch has used around its pickles.
+// The two containers PyTorch has used around its pickles, and the pickle without any.
 #include "annulus/vision/torch_file.h"
 
 #include <zip.h>
@@ -156,8 +156,12 @@ std::uint64_t take_length(Bytes& rest, const std::string& source) {
   return length;
 }
 
-TensorFile read_legacy_format(Bytes bytes, std::shared_ptr<const void> owner, const std::string& source,
-                              const TorchReadOptions& options) {
+struct LegacyFile {
+  TorchObjects objects;
+  std::vector<Bytes> storages;  // as objects.storages counts them
+};
+
+LegacyFile read_legacy_parts(Bytes bytes, const std::string& source, const TorchReadOptions& options) {
   Bytes rest = bytes;
   const auto next = [&] {
     PickleDocument document = read_pickle(rest, source);
@@ -192,20 +196,66 @@ TensorFile read_legacy_format(Bytes bytes, std::shared_ptr<const void> owner, co
     storages[found->second] = rest.first(static_cast<std::size_t>(elements) * size);
     rest = rest.subspan(static_cast<std::size_t>(elements) * size);
   }
-  return make_file(std::move(objects), source,
-                   [storages = std::move(storages), owner = std::move(owner)](
+  return {std::move(objects), std::move(storages)};
+}
+
+TensorFile read_legacy_format(Bytes bytes, std::shared_ptr<const void> owner, const std::string& source,
+                              const TorchReadOptions& options) {
+  LegacyFile file = read_legacy_parts(bytes, source, options);
+  return make_file(std::move(file.objects), source,
+                   [storages = std::move(file.storages), owner = std::move(owner)](
                        const TorchStorage&, std::size_t storage) -> Bytes { return storages[storage]; });
+}
+
+// --- tensors written by Python's pickle module ---
+
+bool looks_like_pickle(Bytes bytes) {
+  return bytes.size() >= 2 && bytes[0] == std::byte{0x80} && bytes[1] >= std::byte{2} && bytes[1] <= std::byte{5};
+}
+
+// Each storage is a file of the older format within the pickle.
+TensorFile read_plain_pickle(Bytes bytes, std::shared_ptr<const void> owner, const std::string& source,
+                             const TorchReadOptions& options) {
+  const PickleDocument document = read_pickle(bytes, source);
+  std::map<std::string, Bytes> storages;
+  const auto embedded = [&](std::string_view text) {
+    const Bytes inner = std::as_bytes(std::span(text));
+    if (!starts_with(inner, kLegacyMagic)) {
+      fail(ErrorKind::kFormat, "{}: expected a storage in PyTorch's older format, found other bytes", source);
+    }
+    const LegacyFile file = read_legacy_parts(inner, source, options);
+    if (file.objects.storages.size() != 1 || file.storages.front().data() == nullptr) {
+      fail(ErrorKind::kFormat, "{}: expected one storage behind each tensor, found {}", source,
+           file.objects.storages.size());
+    }
+    TorchStorage storage = file.objects.storages.front();
+    storage.key = fmt::format("embedded {}", storages.size());
+    storages.emplace(storage.key, file.storages.front());
+    return storage;
+  };
+  TorchObjects objects = find_torch_objects(document, source, options.allow_inert_objects, embedded);
+  return make_file(std::move(objects), source,
+                   [storages = std::move(storages), owner = std::move(owner), source](const TorchStorage& storage,
+                                                                                      std::size_t) -> Bytes {
+                     const auto found = storages.find(storage.key);
+                     if (found == storages.end()) {
+                       fail(ErrorKind::kFormat, "{}: storage {} is not in the file", source, storage.key);
+                     }
+                     return found->second;
+                   });
 }
 
 }  // namespace
 
-bool looks_like_torch_file(Bytes bytes) { return starts_with(bytes, kZipMagic) || starts_with(bytes, kLegacyMagic); }
+bool looks_like_torch_file(Bytes bytes) { return starts_with(bytes, kZipMagic) || looks_like_pickle(bytes); }
 
 TensorFile read_torch_file(Bytes bytes, std::shared_ptr<const void> owner, const std::string& source,
                            const TorchReadOptions& options) {
   if (starts_with(bytes, kZipMagic)) return read_zip_format(bytes, std::move(owner), source, options);
   if (starts_with(bytes, kLegacyMagic)) return read_legacy_format(bytes, std::move(owner), source, options);
-  fail(ErrorKind::kFormat, "{}: expected a PyTorch checkpoint (a zip file, or PyTorch's older format)", source);
+  if (looks_like_pickle(bytes)) return read_plain_pickle(bytes, std::move(owner), source, options);
+  fail(ErrorKind::kFormat, "{}: expected a PyTorch checkpoint (a zip file, PyTorch's older format, or a pickle)",
+       source);
 }
 
 }  // namespace annulus

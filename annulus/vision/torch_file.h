@@ -1,4 +1,5 @@
-// PyTorch checkpoints (.pth, .pt, .pth.tar) as tensors by name: the zip format of torch 1.6 and the one before it.
+// PyTorch files (.pth, .pt, .pth.tar) as tensors by name: the zip format of torch 1.6, the one before it, and tensors
+// written by Python's own pickle module.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +17,12 @@ struct TorchReadOptions {
   bool allow_inert_objects = false;
 };
 
-// True when the bytes begin like a zip archive or like the format before torch 1.6.
+// True when the bytes begin like a zip archive or like a pickle.
 bool looks_like_torch_file(std::span<const std::byte> bytes);
 
 // Reads the description of every tensor; their elements are read on demand. The bytes (a mapped file) are kept alive
 // by `owner`. Of a zip file one tensor's storage is held in memory at a time, checked against its checksum; of the
-// older format none. Throws Error{kFormat} with one sentence for truncated, damaged or hostile files.
+// others none. Throws Error{kFormat} with one sentence for truncated, damaged or hostile files.
 TensorFile read_torch_file(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                            const std::string& source, const TorchReadOptions& options = {});
 

@@ -42,6 +42,9 @@ bool is_tensor_call(std::string_view global) {
 bool is_parameter_call(std::string_view global) {
   return global == "torch._utils._rebuild_parameter" || global == "torch._utils._rebuild_parameter_with_state";
 }
+// The function that Python would call with the bytes of a file that PyTorch wrote, here of one storage alone.
+constexpr std::string_view kEmbeddedCall = "torch.storage._load_from_bytes";
+
 // Names that carry no tensor and no behaviour: sizes, devices, number types, Python 2 byte strings.
 bool is_plain_value(std::string_view global) {
   static const std::set<std::string_view> kPlain = {"collections.OrderedDict",
@@ -65,12 +68,13 @@ bool is_plain_value(std::string_view global) {
 
 class Finder {
  public:
-  Finder(const PickleDocument& document, const std::string& source) : document_(document), source_(source) {}
+  Finder(const PickleDocument& document, const std::string& source, const EmbeddedStorage& embedded)
+      : document_(document), source_(source), embedded_(embedded) {}
 
   void refuse_unknown_classes() const {
     for (const PickleNode& node : document_.nodes) {
       if (node.kind != PickleKind::kGlobal || is_plain_value(node.text) || is_tensor_call(node.text) ||
-          is_parameter_call(node.text) || storage_type(node.text)) {
+          is_parameter_call(node.text) || storage_type(node.text) || (embedded_ && node.text == kEmbeddedCall)) {
         continue;
       }
       fail(ErrorKind::kFormat,
@@ -167,9 +171,13 @@ class Finder {
   }
 
   StoredTensor tensor_of(std::span<const std::uint32_t> arguments, const std::string& name) {
-    if (arguments.size() < 4 || node(arguments[0]).kind != PickleKind::kPersistent) broken(name);
+    if (arguments.size() < 4) broken(name);
     StoredTensor tensor;
-    tensor.storage = storage_of(arguments[0], name);
+    if (node(arguments[0]).kind == PickleKind::kPersistent) {
+      tensor.storage = storage_of(arguments[0], name);
+    } else {
+      tensor.storage = embedded_storage_of(arguments[0], name);
+    }
     const TorchStorage& storage = objects_.storages[tensor.storage];
     tensor.type = storage.type;
     tensor.offset = static_cast<std::size_t>(integer(arguments[1], name));
@@ -206,7 +214,24 @@ class Finder {
       fail(ErrorKind::kFormat, "{}: tensor {} has elements of the unsupported kind {}", source_, name,
            node(id[1]).text);
     }
-    const TorchStorage storage{std::string(node(id[2]).text), *type, static_cast<std::uint64_t>(integer(id[4], name))};
+    return add_storage({std::string(node(id[2]).text), *type, static_cast<std::uint64_t>(integer(id[4], name))});
+  }
+
+  // A call of kEmbeddedCall with the bytes; tensors that share a storage share the bytes.
+  std::size_t embedded_storage_of(std::uint32_t index, const std::string& name) {
+    const auto call = document_.children_of(index);
+    if (!embedded_ || node(index).kind != PickleKind::kCall || call.size() < 2 || node(call[0]).text != kEmbeddedCall) {
+      broken(name);
+    }
+    const auto arguments = document_.children_of(call[1]);
+    if (arguments.size() != 1 || node(arguments[0]).kind != PickleKind::kString) broken(name);
+    const std::string_view bytes = node(arguments[0]).text;
+    const auto found = embedded_index_.find(bytes.data());
+    if (found != embedded_index_.end()) return found->second;
+    return embedded_index_[bytes.data()] = add_storage(embedded_(bytes));
+  }
+
+  std::size_t add_storage(const TorchStorage& storage) {
     const auto [found, added] = storage_index_.try_emplace(storage.key, objects_.storages.size());
     if (added) {
       objects_.storages.push_back(storage);
@@ -232,6 +257,8 @@ class Finder {
 
   const PickleDocument& document_;
   const std::string& source_;
+  const EmbeddedStorage& embedded_;
+  std::map<const char*, std::size_t> embedded_index_;
   TorchObjects objects_;
   std::map<std::string, std::size_t> storage_index_;
   std::set<std::string> integer_names_;
@@ -241,8 +268,9 @@ class Finder {
 
 }  // namespace
 
-TorchObjects find_torch_objects(const PickleDocument& document, const std::string& source, bool allow_inert_objects) {
-  Finder finder(document, source);
+TorchObjects find_torch_objects(const PickleDocument& document, const std::string& source, bool allow_inert_objects,
+                                const EmbeddedStorage& embedded) {
+  Finder finder(document, source, embedded);
   if (!allow_inert_objects) finder.refuse_unknown_classes();
   return finder.find();
 }

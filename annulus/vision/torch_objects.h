@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "annulus/vision/pickle.h"
@@ -25,8 +27,14 @@ struct TorchObjects {
   std::vector<std::vector<std::int64_t>> integer_lists;
 };
 
+// Describes a storage whose bytes lie within the pickle, which is what Python's own pickle module makes of a tensor.
+// The key it answers with must be of its own.
+using EmbeddedStorage = std::function<TorchStorage(std::string_view bytes)>;
+
 // Walks the document from its root. Objects of unknown classes make it throw Error{kFormat} that names the class, or,
 // with allow_inert_objects, are passed over with everything in them; in neither case is anything run.
-TorchObjects find_torch_objects(const PickleDocument& document, const std::string& source, bool allow_inert_objects);
+// Embedded storages are such an unknown class unless `embedded` is given.
+TorchObjects find_torch_objects(const PickleDocument& document, const std::string& source, bool allow_inert_objects,
+                                const EmbeddedStorage& embedded = {});
 
 }  // namespace annulus

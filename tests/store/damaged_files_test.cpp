@@ -48,6 +48,9 @@ std::vector<Case> cases() {
   const auto fixture = [](const char* name) {
     return content_of(std::filesystem::path(ANNULUS_TEST_DATA) / "features" / name);
   };
+  const auto torch = [](const char* name) {
+    return content_of(std::filesystem::path(ANNULUS_TEST_DATA) / "reproduce" / "torch_save" / name);
+  };
   return {
       {"safetensors", written("a.safetensors"), features_by(&safetensors_features)},
       {"npz", written("a.npz"), features_by(&npz_features)},
@@ -55,6 +58,9 @@ std::vector<Case> cases() {
       {"NumPy's npz", fixture("full.npz"), features_by(&npz_features)},
       {"npy", fixture("f4.npy"), features_by(&npy_features)},
       {"Fortran npy", fixture("fortran_big_endian_f8.npy"), features_by(&npy_features)},
+      {"pickled tensors", torch("pickled.pth"), features_by(&torch_features)},
+      {"torch.save", torch("zip.pth"), features_by(&torch_features)},
+      {"torch.save before 1.6", torch("legacy.pth"), features_by(&torch_features)},
       {"model", written_model(), [](const FileBytes& file) { read_model(file); }},
       {"csv", "path,f,label\n\"a\",1.5,owl\nb,2e3,auk\n", features_by(&csv_features), false},
       {"libsvm", "1 1:2 3:4.5\n-1 2:1e3\n", features_by(&libsvm_features), false},

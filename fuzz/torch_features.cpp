@@ -1,0 +1,8 @@
+// Fuzzes the reader of features in PyTorch files.
+#include "annulus/store/feature_formats.h"
+#include "fuzz/fuzz_reader.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return annulus::fuzz_reader(
+      data, size, [](const annulus::FileBytes& file) { annulus::FeatureSet{annulus::torch_features(file)}; });
+}
