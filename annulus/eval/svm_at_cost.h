@@ -1,0 +1,11 @@
+// The support vector machine at a cost given by the caller, for tables that compare costs.
+#pragma once
+
+#include "annulus/eval/method.h"
+
+namespace annulus {
+
+// LIBSVM's C-SVC with a linear kernel on rows of length 1, one machine a pair of classes, that vote.
+FittedMethod fit_svm_at_cost(const LabelledRows& support, double cost, int threads);
+
+}  // namespace annulus
