@@ -37,9 +37,10 @@ cairo_status_t append(void* closure, const unsigned char* data, unsigned int len
 
 }  // namespace
 
-std::vector<std::byte> render_svg(std::string_view svg, std::size_t side, const std::string& source) {
-  if (side == 0 || side > kLargestSide) {
-    fail(ErrorKind::kUsage, "expected a picture of 1 to {} pixels a side, found {}", kLargestSide, side);
+std::vector<std::byte> render_svg(std::string_view svg, std::size_t width, std::size_t height,
+                                  const std::string& source) {
+  if (width == 0 || height == 0 || width > kLargestSide || height > kLargestSide) {
+    fail(ErrorKind::kUsage, "expected a picture of 1 to {} pixels a side, found {} x {}", kLargestSide, width, height);
   }
   if (svg.size() > kLargestText) {
     fail(ErrorKind::kFormat, "{}: expected an SVG text of at most {} bytes, found {}", source, kLargestText,
@@ -50,12 +51,12 @@ std::vector<std::byte> render_svg(std::string_view svg, std::size_t side, const 
       rsvg_handle_new_from_data(reinterpret_cast<const guint8*>(svg.data()), svg.size(), &error));
   if (!handle) refuse(error, source);
 
-  const auto extent = static_cast<int>(side);
-  const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, extent, extent));
+  const Owned<cairo_surface_t> surface(
+      cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(width), static_cast<int>(height)));
   const Owned<cairo_t> context(cairo_create(surface.get()));
   cairo_set_source_rgb(context.get(), 1, 1, 1);
   cairo_paint(context.get());
-  const RsvgRectangle viewport{0, 0, static_cast<double>(side), static_cast<double>(side)};
+  const RsvgRectangle viewport{0, 0, static_cast<double>(width), static_cast<double>(height)};
   if (rsvg_handle_render_document(handle.get(), context.get(), &viewport, &error) == FALSE) refuse(error, source);
 
   std::vector<std::byte> png;
@@ -64,6 +65,10 @@ std::vector<std::byte> render_svg(std::string_view svg, std::size_t side, const 
     fail(ErrorKind::kInternal, "{} could not be encoded as PNG: {}", source, cairo_status_to_string(status));
   }
   return png;
+}
+
+std::vector<std::byte> render_svg(std::string_view svg, std::size_t side, const std::string& source) {
+  return render_svg(svg, side, side, source);
 }
 
 }  // namespace annulus

@@ -1,0 +1,65 @@
+// Shrinks by the resampler of preprocessing, encodes by libwebp.
+#include "annulus/vision/thumbnail.h"
+
+#include <webp/encode.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "annulus/base/error.h"
+#include "annulus/vision/resample.h"
+
+namespace annulus {
+namespace {
+
+constexpr float kQuality = 80.0F;
+
+Image shrink(const Image& image, std::size_t width, std::size_t height) {
+  const ResampleAxis across = make_resample_axis(image.width, width, 0, width, Interpolation::kBilinear);
+  const ResampleAxis down = make_resample_axis(image.height, height, 0, height, Interpolation::kBilinear);
+  Image narrow = make_image(width, image.height);
+  resample_rgb_rows(image.rows(), across, narrow.rows());
+  Image small = make_image(width, height);
+  const Image& from = narrow;
+  for (std::size_t y = 0; y < height; ++y) {
+    const ResampleAxis::Window& window = down.windows[y];
+    resample_columns(from.rows().rows_at(window.first, window.count), down.weights_of(window), small.rows().row(y));
+  }
+  return small;
+}
+
+std::string base64(std::span<const std::uint8_t> bytes) {
+  static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k) group = group << 8U | (k < count ? bytes[i + k] : 0U);
+    for (std::size_t k = 0; k < 4; ++k) text += k <= count ? kDigits[group >> (18 - 6 * k) & 63U] : '=';
+  }
+  return text;
+}
+
+struct WebpRelease {
+  void operator()(std::uint8_t* bytes) const { WebPFree(bytes); }
+};
+
+}  // namespace
+
+std::string thumbnail_uri(const Image& image, std::size_t side) {
+  const std::size_t longer = std::max({image.width, image.height, side});
+  const std::size_t width = std::max<std::size_t>(1, image.width * side / longer);
+  const std::size_t height = std::max<std::size_t>(1, image.height * side / longer);
+  const Image small = shrink(image, width, height);
+  std::uint8_t* encoded = nullptr;
+  const std::size_t size = WebPEncodeRGB(small.pixels.get(), static_cast<int>(width), static_cast<int>(height),
+                                         static_cast<int>(3 * width), kQuality, &encoded);
+  const std::unique_ptr<std::uint8_t, WebpRelease> owner(encoded);
+  if (size == 0) fail(ErrorKind::kInternal, "libwebp could not encode a picture of {} x {} pixels", width, height);
+  return "data:image/webp;base64," + base64({encoded, size});
+}
+
+}  // namespace annulus

@@ -1,0 +1,195 @@
+// Plots are well-formed, finite, inside their axes, and can be drawn as pictures.
+#include "annulus/eval/svg_plot.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <regex>
+
+#include "annulus/eval/axis_ticks.h"
+#include "annulus/vision/image.h"
+#include "annulus/vision/svg.h"
+
+namespace annulus {
+namespace {
+
+std::vector<double> numbers_of(const std::string& text, const std::regex& pattern) {
+  std::vector<double> numbers;
+  for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match) {
+    for (std::size_t i = 1; i < match->size(); ++i) numbers.push_back(std::stod((*match)[i]));
+  }
+  return numbers;
+}
+
+// Every data point lies in the area between the axes, which lies in the drawing. Returns how many there are.
+std::size_t check_points(const std::string& svg) {
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_EQ(svg.find("inf"), std::string::npos);
+  static const std::regex kArea(R"re(class="area" x="([-\d.]+)" y="([-\d.]+)" width="([-\d.]+)" height="([-\d.]+)")re");
+  static const std::regex kPoint(R"re(class="point" transform="translate\(([-\d.]+) ([-\d.]+)\)")re");
+  static const std::regex kBox(R"re(viewBox="0 0 ([-\d.]+) ([-\d.]+)")re");
+  const auto area = numbers_of(svg, kArea);
+  const auto points = numbers_of(svg, kPoint);
+  const auto box = numbers_of(svg, kBox);
+  EXPECT_EQ(area.size(), 4U);
+  EXPECT_GT(area[2], 50.0);
+  EXPECT_GT(area[3], 50.0);
+  EXPECT_GE(area[0], 0.0);
+  EXPECT_LE(area[0] + area[2], box[0]);
+  EXPECT_LE(area[1] + area[3], box[1]);
+  for (std::size_t i = 0; i < points.size(); i += 2) {
+    EXPECT_GE(points[i], area[0] - 0.01);
+    EXPECT_LE(points[i], area[0] + area[2] + 0.01);
+    EXPECT_GE(points[i + 1], area[1] - 0.01);
+    EXPECT_LE(points[i + 1], area[1] + area[3] + 0.01);
+  }
+  const Image picture = decode_image(render_svg(svg, 380, 200, "plot"), {}, "plot");
+  EXPECT_EQ(picture.width, 380U);
+  return points.size() / 2;
+}
+
+CategoryPlot two_methods() {
+  CategoryPlot plot;
+  plot.labels = {"Title", "Words", "shots", "accuracy, %"};
+  plot.categories = {"1", "5", "all"};
+  plot.series = {{"a", 0, {PlotValue{10.0, 2.0}, PlotValue{40.0, 0.5}, std::nullopt}},
+                 {"b", 1, {PlotValue{12.0, 1.0}, std::nullopt, PlotValue{99.9, 3.0}}}};
+  plot.percent = true;
+  return plot;
+}
+
+TEST(AxisTicks, AreRoundEvenAndCoverTheData) {
+  for (const auto& [low, high] : std::vector<std::pair<double, double>>{
+           {0, 1}, {20.4, 48.2}, {-3.7, 9.1}, {0.001, 0.0017}, {99.2, 99.9}, {-1e9, 1e9}, {5, 5}, {0, 0}, {7, 3}}) {
+    const Axis axis = linear_axis(low, high, 5);
+    EXPECT_LE(axis.low, std::min(low, high));
+    EXPECT_GE(axis.high, std::max(low, high));
+    ASSERT_GE(axis.ticks.size(), 2U);
+    EXPECT_LE(axis.ticks.size(), 9U);
+    const double step = axis.ticks[1] - axis.ticks[0];
+    const double leading = step / std::pow(10.0, std::floor(std::log10(step) + 1e-9));
+    EXPECT_TRUE(std::abs(leading - 1) < 1e-6 || std::abs(leading - 2) < 1e-6 || std::abs(leading - 5) < 1e-6)
+        << leading;
+    for (std::size_t i = 1; i < axis.ticks.size(); ++i)
+      EXPECT_NEAR(axis.ticks[i] - axis.ticks[i - 1], step, 1e-6 * step);
+    EXPECT_EQ(axis.position(axis.low), 0.0);
+    EXPECT_EQ(axis.position(axis.high), 1.0);
+  }
+}
+
+TEST(AxisTicks, LabelsHaveTheDecimalsThatTheStepNeeds) {
+  EXPECT_EQ(tick_labels(linear_axis(0.0, 100.0, 5)), (std::vector<std::string>{"0", "20", "40", "60", "80", "100"}));
+  EXPECT_EQ(tick_labels(linear_axis(-0.1, 0.1, 4)),
+            (std::vector<std::string>{"−0.10", "−0.05", "0.00", "0.05", "0.10"}));
+  EXPECT_EQ(tick_labels(log_axis(0.02, 30.0)), (std::vector<std::string>{"0.01", "0.1", "1", "10", "100"}));
+}
+
+TEST(AxisTicks, LogAxisTakesAnything) {
+  for (const auto& [low, high] : std::vector<std::pair<double, double>>{{0, 0}, {1, 1}, {0, 1e12}, {1e-3, 2e-3}}) {
+    const Axis axis = log_axis(low, high);
+    EXPECT_GT(axis.high, axis.low);
+    EXPECT_LE(axis.ticks.size(), 10U);
+    for (const double value : {0.0, low, high, 1e300}) {
+      EXPECT_GE(axis.position(value), 0.0);
+      EXPECT_LE(axis.position(value), 1.0);
+    }
+  }
+}
+
+TEST(SvgPlot, DrawsEveryValueThatThereIs) {
+  for (const bool logarithmic : {false, true}) {
+    CategoryPlot plot = two_methods();
+    plot.logarithmic = logarithmic;
+    const std::string svg = draw_plot(plot, {});
+    EXPECT_EQ(check_points(svg), 4U);
+    EXPECT_NE(svg.find("<title>a, 1: 10 ± 2</title>"), std::string::npos);
+  }
+}
+
+TEST(SvgPlot, PercentAxesEndAtTheirEnds) {
+  const std::string svg = draw_plot(two_methods(), {});
+  EXPECT_NE(svg.find(">100</text>"), std::string::npos);
+  EXPECT_EQ(svg.find(">120</text>"), std::string::npos);
+  EXPECT_EQ(svg.find(">−20</text>"), std::string::npos);
+}
+
+TEST(SvgPlot, SeriesDifferByMoreThanColour) {
+  const PlotStyle style;
+  for (std::size_t a = 0; a < 12; ++a) {
+    for (std::size_t b = a + 1; b < 12; ++b) {
+      const auto shape = [&](std::size_t series) {
+        const std::string mark = series_mark(series, style);
+        return mark.substr(0, mark.find("fill")) + series_dashes(series);
+      };
+      EXPECT_NE(shape(a), shape(b)) << a << " " << b;
+    }
+  }
+}
+
+TEST(SvgPlot, SurvivesEmptyExtremeAndManyValues) {
+  CategoryPlot none;
+  check_points(draw_plot(none, {}));
+  CategoryPlot many;
+  for (int i = 0; i < 60; ++i) {
+    many.categories.push_back("a very long name of a method, number " + std::to_string(i));
+    many.series.push_back({many.categories.back(), static_cast<std::size_t>(i),
+                           std::vector<std::optional<PlotValue>>(60, PlotValue{1e12, 1e12})});
+  }
+  PlotStyle narrow;
+  narrow.width = 320.0;
+  narrow.height = 270.0;
+  EXPECT_EQ(check_points(draw_plot(many, narrow)), 3600U);
+  CurvePlot curve;
+  curve.series = {{"", 0, {{0.0, 0.0}, {1e12, -1e12}}}};
+  EXPECT_EQ(check_points(draw_plot(curve, narrow)), 2U);
+  check_points(draw_plot(CurvePlot{}, narrow));
+  check_points(draw_plot(BarPlot{}, narrow));
+}
+
+TEST(SvgPlot, BarsHaveSignedNumbers) {
+  BarPlot plot;
+  plot.labels.title = "Gain";
+  plot.categories = {"1", "2", "3"};
+  plot.values = {1.25, -0.4, -0.001};
+  const std::string svg = draw_plot(plot, {});
+  EXPECT_EQ(check_points(svg), 3U);
+  for (const char* label : {">+1.2</text>", ">−0.4</text>", ">0.0</text>"})
+    EXPECT_NE(svg.find(label), std::string::npos) << label;
+}
+
+TEST(SvgPlot, NamesAreEscapedAndShortened) {
+  CategoryPlot plot = two_methods();
+  plot.series[0].name = "<script>&\"'\x01 鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥";
+  plot.labels.title = "a < b";
+  const std::string svg = draw_plot(plot, {});
+  EXPECT_EQ(svg.find("<script"), std::string::npos);
+  EXPECT_NE(svg.find("&lt;script&gt;&amp;&quot;&#39;\uFFFD"), std::string::npos);
+  EXPECT_NE(svg.find("…"), std::string::npos);
+  EXPECT_EQ(check_points(svg), 4U);
+}
+
+TEST(SvgPlot, PagesColourByVariablesAndPicturesByNumbers) {
+  PlotStyle style;
+  EXPECT_EQ(draw_plot(two_methods(), style).find("var("), std::string::npos);
+  style.in_page = true;
+  const std::string svg = draw_plot(two_methods(), style);
+  EXPECT_NE(svg.find("var(--series-1)"), std::string::npos);
+  EXPECT_EQ(svg.find("=\"#"), std::string::npos);
+}
+
+TEST(SvgText, EscapingCoversAllThatXmlForbids) {
+  EXPECT_EQ(escape_xml("a<b>&\"'"), "a&lt;b&gt;&amp;&quot;&#39;");
+  EXPECT_EQ(escape_xml("Büßer 鳥 🐦"), "Büßer 鳥 🐦");
+  EXPECT_EQ(escape_xml(std::string_view("\0\x1b\xff\xc3", 4)), "\uFFFD\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(escape_xml("\xed\xa0\x80"), "\uFFFD\uFFFD\uFFFD");  // a lone surrogate
+  EXPECT_EQ(escape_xml("\uFFFF"), "\uFFFD\uFFFD\uFFFD");
+}
+
+TEST(SvgText, ShorteningCountsCharacters) {
+  EXPECT_EQ(shorten("鳥鳥鳥", 3), "鳥鳥鳥");
+  EXPECT_EQ(shorten("鳥鳥鳥鳥", 3), "鳥鳥…");
+  EXPECT_EQ(shorten("", 3), "");
+}
+
+}  // namespace
+}  // namespace annulus

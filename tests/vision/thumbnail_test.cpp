@@ -1,0 +1,54 @@
+// Thumbnails: small WebP pictures in the address of an <img>.
+#include "annulus/vision/thumbnail.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace annulus {
+namespace {
+
+std::vector<std::byte> decode_base64(std::string_view text) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i + 4 <= text.size(); i += 4) {
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const auto digit = kDigits.find(text[i + k]);
+      group = group << 6U | (digit == std::string_view::npos ? 0U : static_cast<std::uint32_t>(digit));
+    }
+    const auto padding = std::count(text.begin() + static_cast<std::ptrdiff_t>(i),
+                                    text.begin() + static_cast<std::ptrdiff_t>(i) + 4, '=');
+    for (std::ptrdiff_t k = 0; k < 3 - padding; ++k)
+      bytes.push_back(static_cast<std::byte>(group >> (16U - 8U * static_cast<unsigned>(k)) & 255U));
+  }
+  return bytes;
+}
+
+Image halves(std::size_t width, std::size_t height) {
+  Image image = make_image(width, height);
+  for (std::size_t i = 0; i < 3 * width * height; ++i) image.pixels[i] = (i / 3) % width < width / 2 ? 20 : 220;
+  return image;
+}
+
+TEST(Thumbnail, IsSmallAndShowsThePicture) {
+  for (const auto& [width, height, small_width, small_height] : std::vector<std::array<std::size_t, 4>>{
+           {400, 200, 168, 84}, {50, 30, 50, 30}, {1000, 2, 168, 1}, {1, 1, 1, 1}}) {
+    const std::string uri = thumbnail_uri(halves(width, height), 168);
+    const std::string_view prefix = "data:image/webp;base64,";
+    ASSERT_TRUE(uri.starts_with(prefix));
+    EXPECT_EQ((uri.size() - prefix.size()) % 4, 0U);
+    EXPECT_LT(uri.size(), 20'000U);
+    const Image image = decode_image(decode_base64(std::string_view(uri).substr(prefix.size())), {}, "thumbnail");
+    EXPECT_EQ(image.width, small_width);
+    EXPECT_EQ(image.height, small_height);
+    if (width < 50) continue;
+    EXPECT_NEAR(image.pixels[3 * (image.width / 4)], 20, 12);
+    EXPECT_NEAR(image.pixels[3 * (image.width * 3 / 4)], 220, 12);
+  }
+}
+
+}  // namespace
+}  // namespace annulus
