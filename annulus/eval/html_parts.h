@@ -1,0 +1,29 @@
+// Parts of an HTML page: tables, figures, lists.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "annulus/eval/report_plots.h"
+#include "annulus/eval/table_formats.h"
+
+namespace annulus {
+
+// <p>, with the text escaped.
+std::string html_paragraph(const std::string& text);
+// A table that scrolls within its own box where it is too wide.
+std::string html_table(const ResultsTable& table);
+// One plot over the width of the page, drawn anew for narrow screens; several in a grid.
+std::string html_figures(std::span<const ReportPlot> plots, const std::string& id);
+// Terms and what they are; pairs with an empty second part are left out. Empty when nothing is left.
+std::string html_terms(std::span<const std::pair<std::string, std::string>> terms);
+// <section> with a heading; empty when there is no body.
+std::string html_section(const std::string& id, const std::string& heading, const std::string& body);
+
+// What the page is styled with, and the script of its one button.
+std::string html_style();
+std::string html_script();
+
+}  // namespace annulus
