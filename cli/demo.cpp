@@ -15,6 +15,7 @@
 #include "annulus/store/emoji.h"
 #include "annulus/store/image_folder.h"
 #include "annulus/store/model_file.h"
+#include "annulus/store/report_files.h"
 #include "annulus/task/few_shot_task.h"
 #include "cli/command.h"
 #include "cli/demo_model.h"
@@ -152,9 +153,11 @@ void run_demo(const DemoOptions& options) {
   write_model(model, model_file);
   fmt::print("The model of {} houses names drawings it has not seen (+ right, - wrong):\n{}\n", shots,
              predict_some(set, split, model, options.run.threads));
-  fmt::print("pictures  {}  (licences: {})\nmodel     {}\nresults   {}\ntry       annulus predict {} {}\n",
-             (folder / "emoji").string(), (folder / "emoji" / "LICENSES.md").string(), model_file, results, model_file,
-             set.paths()[split.query.front()]);
+  const std::filesystem::path page = write_report(std::vector{results}, folder / "report");
+  fmt::print(
+      "pictures  {}  (licences: {})\nmodel     {}\nresults   {}\nreport    {}\ntry       annulus predict {} {}\n",
+      (folder / "emoji").string(), (folder / "emoji" / "LICENSES.md").string(), model_file, results, page.string(),
+      model_file, set.paths()[split.query.front()]);
 }
 
 }  // namespace

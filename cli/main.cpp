@@ -56,6 +56,7 @@ void build(CLI::App& app, Action& action) {
   add_evaluate(app, action);
   add_episodes(app, action);
   add_reproduce(app, action);
+  add_report(app, action);
   add_extract(app, action);
   add_backbones(app, action);
   add_import(app, action);
