@@ -38,6 +38,11 @@ annulus_script_test(installed_program ${prefix}/${CMAKE_INSTALL_BINDIR}/annulus 
 set_tests_properties(scripts.installed_program PROPERTIES PASS_REGULAR_EXPRESSION "annulus ${PROJECT_VERSION}")
 set_tests_properties(scripts.find_package scripts.installed_program PROPERTIES FIXTURES_REQUIRED installed)
 
+# A report as a browser shows it; skipped where no Chromium is installed (scripts/packages-checks.txt has one).
+annulus_script_test(report_page
+  ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/report_page_test.py ${CMAKE_BINARY_DIR}/annulus)
+set_tests_properties(scripts.report_page PROPERTIES SKIP_RETURN_CODE 77)
+
 # Every document's examples; scripts/check-docs says how they are written.
 file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/*.md ${CMAKE_SOURCE_DIR}/docs/*.md)
 foreach(document IN LISTS documents)
