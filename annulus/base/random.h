@@ -21,6 +21,7 @@ enum class RandomUse : std::uint32_t {
   kSynthetic = 6,
   kEpisode = 7,
   kCalibration = 8,
+  kSignFlips = 9,
 };
 
 // A random stream. Copies are independent values: there is no hidden position, numbers are asked for by index.

@@ -7,8 +7,7 @@ namespace annulus {
 
 FittedMethod fit_baseline_method(const LabelledRows& support, const MethodContext& context,
                                  const ProgressCallback& progress) {
-  FitResult fit = fit_baseline(support, context.recipe, progress);
-  return fitted_head(std::move(fit.head), 0.0, context.threads());
+  return fitted_head(fit_baseline(support, context.recipe, progress), context.threads());
 }
 
 }  // namespace annulus

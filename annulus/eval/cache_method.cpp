@@ -1,5 +1,6 @@
 // Tip-Adapter's key-value cache (Zhang et al., 2022) as a method, its image side alone: training rows are keys, their
 // labels values, and a row of cosine c to a key takes exp(-beta (1 - c)) of its value.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <memory>
@@ -20,25 +21,37 @@ struct Cache {
   std::size_t classes = 0;
 };
 
+Matrix<double> scores_of(const Cache& cache, ConstMatrixView<float> rows, int threads) {
+  const Matrix<float> cosine = cosines(rows, cache.keys.view(), threads);
+  Matrix<double> scores(rows.rows(), cache.classes);
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    for (std::size_t j = 0; j < cosine.cols(); ++j) {
+      const auto label = static_cast<std::size_t>(cache.labels[j]);
+      scores(i, label) += std::exp(-kSharpness * (1.0 - static_cast<double>(cosine(i, j))));
+    }
+  }
+  return scores;
+}
+
 }  // namespace
 
 FittedMethod fit_cache_method(const LabelledRows& support, const MethodContext& context,
                               const ProgressCallback& progress) {
   report(progress, {"cache", 0, 1, {}});
-  auto cache =
+  const auto cache =
       std::make_shared<const Cache>(Cache{unit_rows<float>(support.features.view()), support.labels, support.classes});
-  return {[cache = std::move(cache), threads = context.threads()](ConstMatrixView<float> rows) {
-            const Matrix<float> cosine = cosines(rows, cache->keys.view(), threads);
-            Matrix<double> scores(rows.rows(), cache->classes);
-            for (std::size_t i = 0; i < rows.rows(); ++i) {
-              for (std::size_t j = 0; j < cosine.cols(); ++j) {
-                const auto label = static_cast<std::size_t>(cache->labels[j]);
-                scores(i, label) += std::exp(-kSharpness * (1.0 - static_cast<double>(cosine(i, j))));
-              }
-            }
-            return best_classes<double>(scores.view());
-          },
-          0.0};
+  FittedMethod fitted;
+  fitted.predict = [cache, threads = context.threads()](ConstMatrixView<float> rows) {
+    return best_classes<double>(scores_of(*cache, rows, threads).view());
+  };
+  fitted.score = [cache, threads = context.threads()](ConstMatrixView<float> rows, MatrixView<float> out) {
+    const Matrix<double> scores = scores_of(*cache, rows, threads);
+    for (std::size_t i = 0; i < scores.rows(); ++i) {
+      std::transform(scores.row(i).begin(), scores.row(i).end(), out.row(i).begin(),
+                     [](double value) { return static_cast<float>(value); });
+    }
+  };
+  return fitted;
 }
 
 }  // namespace annulus

@@ -13,6 +13,7 @@
 #include "annulus/eval/softmax_regression.h"
 #include "annulus/kernels/gaussian.h"
 #include "annulus/kernels/gemm.h"
+#include "annulus/kernels/softmax_loss.h"
 #include "annulus/learn/head.h"
 
 namespace annulus {
@@ -89,12 +90,15 @@ FittedMethod fit_calibration_method(const LabelledRows& support, const MethodCon
   }
   auto head = std::make_shared<const Head<float>>(
       softmax_regression(rows.view(), labels, support.classes, {1.0, kTolerance, options.threads}, progress));
-  return {[head = std::move(head), threads = options.threads](ConstMatrixView<float> asked) {
-            Matrix<float> scores(asked.rows(), head->classes());
-            compute_logits<float>(*head, root_rows(asked).view(), scores.view(), threads);
-            return best_classes<float>(scores.view());
-          },
-          0.0};
+  FittedMethod fitted;
+  fitted.score = [head = std::move(head), threads = options.threads](ConstMatrixView<float> asked,
+                                                                     MatrixView<float> scores) {
+    compute_logits<float>(*head, root_rows(asked).view(), scores, threads);
+    softmax_rows(scores);
+  };
+  fitted.predict = best_by_score(fitted.score, support.classes);
+  fitted.probabilities = true;
+  return fitted;
 }
 
 }  // namespace annulus

@@ -14,8 +14,7 @@ FittedMethod fit_default_method(const LabelledRows& support, const MethodContext
   set_task(recipe, asked.task);
   set_noise_bank(recipe, asked.bank);
   set_threads(recipe, asked.threads);
-  FitResult fit = fit_ibm2(support, recipe, progress);
-  return fitted_head(std::move(fit.head), fit.epsilon, asked.threads);
+  return fitted_head(fit_ibm2(support, recipe, progress), asked.threads);
 }
 
 }  // namespace annulus

@@ -2,41 +2,60 @@
 #include "annulus/eval/episodes.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
 #include "annulus/eval/method.h"
 #include "annulus/eval/metrics.h"
+#include "annulus/eval/statistics.h"
 #include "annulus/learn/noise_bank.h"
 
 namespace annulus {
 namespace {
 
-constexpr std::size_t kEpisodesPerReport = 32;              // between two calls of progress
+constexpr std::size_t kEpisodesPerReport = 32;                    // between two calls of progress
+constexpr std::size_t kExtraEpisodes = 20;                        // to choose a learning rate by
+constexpr std::size_t kFirstExtraEpisode = std::size_t{1} << 30;  // their numbers: no episode that counts has one
+constexpr std::array kLearningRates{1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0};
+constexpr std::size_t kShownWorst = 10;
 constexpr std::size_t kBankBytes = std::size_t{512} << 20;  // of noise kept for all episodes of a seed
 constexpr std::size_t kQueryBytes = std::size_t{64} << 10;  // of query rows at a time: they stay near the processor
 
 struct EpisodeScore {
   double accuracy = 0.0;
   double epsilon = 0.0;
+  std::vector<std::uint32_t> hits;  // of each class of the episode
 };
 
-// Query rows that are named right; `queries` rows of a class follow one another.
-std::size_t count_hits(const FeatureSet& set, std::span<const std::uint32_t> query, std::size_t queries,
-                       const FittedMethod& fitted) {
+// What the episodes of one seed come to.
+struct SeedScore {
+  std::vector<double> accuracies;
+  double epsilons = 0.0;
+  std::vector<std::uint64_t> hits;  // of each class of the set
+  std::vector<std::uint64_t> rows;  // that were asked about
+  double seconds = 0.0;
+};
+
+// Query rows of each class that are named right; `queries` rows of a class follow one another.
+std::vector<std::uint32_t> count_hits(const FeatureSet& set, std::span<const std::uint32_t> query, std::size_t queries,
+                                      const FittedMethod& fitted) {
   thread_local Matrix<float> buffer;  // too large for the allocator to keep at hand
   const std::size_t block = std::max<std::size_t>(1, kQueryBytes / (set.dimension() * sizeof(float)));
-  std::size_t hits = 0;
+  std::vector<std::uint32_t> hits(query.size() / queries, 0);
   for (std::size_t first = 0; first < query.size(); first += block) {
     const auto indices = query.subspan(first, std::min(block, query.size() - first));
     const auto rows = reuse(buffer, indices.size(), set.dimension());
     set.copy_rows(indices, rows);
     const auto predicted = fitted.predict(rows);
     for (std::size_t i = 0; i < predicted.size(); ++i) {
-      if (static_cast<std::size_t>(predicted[i]) == (first + i) / queries) ++hits;
+      const std::size_t truth = (first + i) / queries;
+      if (static_cast<std::size_t>(predicted[i]) == truth) ++hits[truth];
     }
   }
   return hits;
@@ -50,9 +69,29 @@ EpisodeScore run_episode(const FeatureSet& set, const Episode& episode, const Ep
     support.labels.push_back(static_cast<std::int32_t>(i / shape.shots));
   }
   const FittedMethod fitted = method.fit(support, context, {});
-  return {100.0 * static_cast<double>(count_hits(set, episode.query, shape.queries, fitted)) /
-              static_cast<double>(episode.query.size()),
-          fitted.epsilon};
+  EpisodeScore score{0.0, fitted.epsilon, count_hits(set, episode.query, shape.queries, fitted)};
+  const auto hits = std::accumulate(score.hits.begin(), score.hits.end(), std::size_t{0});
+  score.accuracy = 100.0 * static_cast<double>(hits) / static_cast<double>(episode.query.size());
+  return score;
+}
+
+std::string seed_json(const SeedScore& score) {
+  return nlohmann::json{{"accuracies", score.accuracies},
+                        {"epsilons", score.epsilons},
+                        {"hits", score.hits},
+                        {"rows", score.rows},
+                        {"seconds", score.seconds}}
+      .dump();
+}
+
+SeedScore seed_from_json(const std::string& text) {
+  try {
+    const auto json = nlohmann::json::parse(text);
+    return {json.at("accuracies"), json.at("epsilons"), json.at("hits"), json.at("rows"), json.at("seconds")};
+  } catch (const nlohmann::json::exception& error) {
+    fail(ErrorKind::kFormat, "expected the episodes of a seed as they were kept, found text that is none: {}",
+         error.what());
+  }
 }
 
 double mean_of_worst(const std::vector<double>& sorted, std::size_t count) {
@@ -62,7 +101,7 @@ double mean_of_worst(const std::vector<double>& sorted, std::size_t count) {
   return sum / static_cast<double>(count);
 }
 
-// Fills in the numbers from the accuracies.
+// Fills in the numbers that follow from the accuracies.
 void sum_up(EpisodesResult& result) {
   std::vector<double> all;
   const auto seeds = static_cast<double>(result.accuracies.size());
@@ -77,8 +116,16 @@ void sum_up(EpisodesResult& result) {
     result.worst_10 += mean_of_worst(sorted, 10) / seeds;
     result.worst_100 += mean_of_worst(sorted, 100) / seeds;
   }
-  constexpr double kNormalQuantile = 1.959963984540054;  // of 97.5 %
-  result.interval = kNormalQuantile * summarize(all).standard_deviation / std::sqrt(static_cast<double>(all.size()));
+  result.interval = interval_of_mean(all);
+}
+
+// The interval of the mean recall over the classes that were asked about.
+double interval_over_classes(const std::vector<std::uint64_t>& hits, const std::vector<std::uint64_t>& rows) {
+  std::vector<double> recall;
+  for (std::size_t c = 0; c < rows.size(); ++c) {
+    if (rows[c] > 0) recall.push_back(100.0 * static_cast<double>(hits[c]) / static_cast<double>(rows[c]));
+  }
+  return interval_of_mean(recall);
 }
 
 class Runner {
@@ -87,47 +134,133 @@ class Runner {
       : set_(set), options_(options), progress_(progress) {}
 
   EpisodesResult run(const Method& method, std::size_t shots) {
-    const auto start = std::chrono::steady_clock::now();
     const EpisodeShape shape{options_.ways, shots, options_.queries};
     const EpisodeSampler sampler(set_, shape);
     EpisodesResult result;
     result.method = method.name;
     result.shots = shots;
+    Recipe recipe = options_.recipe;
+    if (options_.choose_learning_rate && method.has_learning_rate) {
+      result.learning_rate = choose_learning_rate(method, sampler, shape);
+      set_learning_rate(recipe, *result.learning_rate);
+    }
     double epsilons = 0.0;
+    std::vector<std::uint64_t> hits(set_.classes(), 0);
+    std::vector<std::uint64_t> rows(set_.classes(), 0);
     for (std::size_t s = 0; s < options_.seeds; ++s) {
-      std::vector<double>& accuracies = result.accuracies.emplace_back();
-      for (const EpisodeScore& score : run_seed(method, sampler, shape, options_.seed + s)) {
-        accuracies.push_back(score.accuracy);
-        epsilons += score.epsilon;
+      const SeedScore score = seed_cell(method, recipe, sampler, shape, options_.seed + s);
+      epsilons += score.epsilons;
+      result.seconds += score.seconds;
+      for (std::size_t c = 0; c < hits.size(); ++c) {
+        hits[c] += score.hits[c];
+        rows[c] += score.rows[c];
       }
+      result.accuracies.push_back(score.accuracies);
+      done_ += options_.episodes;
     }
     result.epsilon = epsilons / static_cast<double>(options_.seeds * options_.episodes);
     sum_up(result);
-    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result.class_interval = interval_over_classes(hits, rows);
+    result.worst_ones = worst_ones(result, sampler);
     return result;
   }
 
  private:
-  std::vector<EpisodeScore> run_seed(const Method& method, const EpisodeSampler& sampler, const EpisodeShape& shape,
-                                     std::uint64_t seed) {
+  // Finds the episodes of a seed among those kept, or runs them.
+  SeedScore seed_cell(const Method& method, const Recipe& recipe, const EpisodeSampler& sampler,
+                      const EpisodeShape& shape, std::uint64_t seed) {
+    const auto compute = [&] { return run_seed(method, recipe, sampler, shape, seed, 0, options_.episodes, true); };
+    if (!options_.cells.find && !options_.cells.keep) return compute();
+    std::map<std::string, std::string> parts = describe(recipe);
+    parts["protocol"] = "episodes";
+    parts["data"] = options_.data_name;
+    parts["shape"] = fmt::format("{} {} {} {}", shape.ways, shape.shots, shape.queries, options_.episodes);
+    parts["seed"] = std::to_string(seed);
+    parts["method"] = std::string(method.name);
+    SeedScore score = seed_from_json(cell_value(options_.cells, cell_key(parts), [&] { return seed_json(compute()); }));
+    if (score.hits.size() != set_.classes() || score.rows.size() != set_.classes() ||
+        score.accuracies.size() != options_.episodes) {
+      fail(ErrorKind::kFormat, "expected {} kept episodes of {} classes, found {} and {}", options_.episodes,
+           set_.classes(), score.accuracies.size(), score.hits.size());
+    }
+    return score;
+  }
+
+  // Episodes [first, first + count) of a seed.
+  SeedScore run_seed(const Method& method, Recipe recipe, const EpisodeSampler& sampler, const EpisodeShape& shape,
+                     std::uint64_t seed, std::size_t first, std::size_t count, bool counts) {
+    const auto start = std::chrono::steady_clock::now();
     NoiseBank bank(kBankBytes);
-    Recipe recipe = options_.recipe;
     set_seed(recipe, seed);
     set_threads(recipe, 1);
     set_noise_bank(recipe, &bank);
-    std::vector<EpisodeScore> scores(options_.episodes);
-    for (std::size_t first = 0; first < scores.size(); first += kEpisodesPerReport) {
-      report(progress_, {fmt::format("{}, k={}", method.name, shape.shots), done_ + first, total(), {}});
-      const std::size_t count = std::min(kEpisodesPerReport, scores.size() - first);
-      parallel_for(options_.threads, count, [&](std::size_t task) {
-        const auto number = static_cast<std::uint32_t>(first + task);
+    std::vector<EpisodeScore> scores(count);
+    for (std::size_t done = 0; done < count; done += kEpisodesPerReport) {
+      report(progress_, {fmt::format("{}, k={}{}", method.name, shape.shots, counts ? "" : ", learning rate"),
+                         done_ + (counts ? done : 0),
+                         total(),
+                         {}});
+      const std::size_t block = std::min(kEpisodesPerReport, count - done);
+      parallel_for(options_.threads, block, [&](std::size_t task) {
+        const auto number = static_cast<std::uint32_t>(first + done + task);
         Recipe own = recipe;
         set_task(own, number + 1);
-        scores[number] = run_episode(set_, sampler.draw(seed, number), shape, method, {own, options_.base});
+        scores[done + task] = run_episode(set_, sampler.draw(seed, number), shape, method, {own, options_.base});
       });
     }
-    done_ += scores.size();
-    return scores;
+    SeedScore result{
+        {}, 0.0, std::vector<std::uint64_t>(set_.classes(), 0), std::vector<std::uint64_t>(set_.classes(), 0), 0.0};
+    for (std::size_t i = 0; i < count; ++i) {
+      result.accuracies.push_back(scores[i].accuracy);
+      result.epsilons += scores[i].epsilon;
+      const Episode episode = sampler.draw(seed, static_cast<std::uint32_t>(first + i));
+      for (std::size_t way = 0; way < shape.ways; ++way) {
+        const auto label = static_cast<std::size_t>(set_.labels()[episode.support[way * shape.shots]]);
+        result.hits[label] += scores[i].hits[way];
+        result.rows[label] += shape.queries;
+      }
+    }
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return result;
+  }
+
+  // The rate with the best mean accuracy on episodes that do not count; of equals the smallest.
+  double choose_learning_rate(const Method& method, const EpisodeSampler& sampler, const EpisodeShape& shape) {
+    double best_rate = 0.0;
+    double best = -1.0;
+    for (const double rate : kLearningRates) {
+      Recipe recipe = options_.recipe;
+      set_learning_rate(recipe, rate);
+      const SeedScore score =
+          run_seed(method, recipe, sampler, shape, options_.seed, kFirstExtraEpisode, kExtraEpisodes, false);
+      const double mean = summarize(score.accuracies).mean;
+      if (mean > best) {
+        best = mean;
+        best_rate = rate;
+      }
+    }
+    return best_rate;
+  }
+
+  std::vector<WorstEpisode> worst_ones(const EpisodesResult& result, const EpisodeSampler& sampler) const {
+    std::vector<WorstEpisode> all;
+    for (std::size_t s = 0; s < result.accuracies.size(); ++s) {
+      for (std::size_t i = 0; i < result.accuracies[s].size(); ++i) {
+        all.push_back({options_.seed + s, i, result.accuracies[s][i], {}});
+      }
+    }
+    const std::size_t shown = std::min(kShownWorst, all.size());
+    std::stable_sort(all.begin(), all.end(),
+                     [](const WorstEpisode& a, const WorstEpisode& b) { return a.accuracy < b.accuracy; });
+    all.resize(shown);
+    for (WorstEpisode& episode : all) {
+      const Episode rows = sampler.draw(episode.seed, static_cast<std::uint32_t>(episode.number));
+      for (std::size_t way = 0; way < options_.ways; ++way) {
+        const auto label = static_cast<std::size_t>(set_.labels()[rows.support[way * result.shots]]);
+        episode.classes.push_back(set_.class_names()[label]);
+      }
+    }
+    return all;
   }
 
   std::size_t total() const {
@@ -140,6 +273,25 @@ class Runner {
   std::size_t done_ = 0;
 };
 
+// Every method at a number of shots against one of them, episode by episode.
+void compare_methods(EpisodesReport& report, std::size_t first, const EpisodesOptions& options) {
+  const auto flat = [](const EpisodesResult& result) {
+    std::vector<double> all;
+    for (const auto& accuracies : result.accuracies) all.insert(all.end(), accuracies.begin(), accuracies.end());
+    return all;
+  };
+  const std::string against = reference_method(options.methods, options.against);
+  const auto position = static_cast<std::size_t>(std::find(options.methods.begin(), options.methods.end(), against) -
+                                                 options.methods.begin());
+  const std::vector<double> reference = flat(report.results[first + position]);
+  for (std::size_t m = 0; m < options.methods.size(); ++m) {
+    if (m == position) continue;
+    const EpisodesResult& other = report.results[first + m];
+    report.comparisons.push_back(
+        {other.shots, other.method, against, compare_pairs(flat(other), reference, options.seed)});
+  }
+}
+
 void check(const FeatureSet& set, const EpisodesOptions& options) {
   if (options.shots.empty()) fail(ErrorKind::kUsage, "expected at least one number of shots, found none");
   if (options.episodes == 0 || options.seeds == 0) {
@@ -147,6 +299,10 @@ void check(const FeatureSet& set, const EpisodesOptions& options) {
          options.seeds);
   }
   check_methods(options.methods, options.base, set.dimension());
+  check_reference(options.methods, options.against);
+  if (options.episodes > kFirstExtraEpisode) {
+    fail(ErrorKind::kUsage, "expected at most {} episodes a seed, found {}", kFirstExtraEpisode, options.episodes);
+  }
   for (const std::size_t shots : options.shots) EpisodeSampler(set, {options.ways, shots, options.queries});
 }
 
@@ -158,7 +314,9 @@ EpisodesReport evaluate_episodes(const FeatureSet& set, const EpisodesOptions& o
   EpisodesReport result{{}, set.dimension()};
   Runner runner(set, options, progress);
   for (const std::size_t shots : options.shots) {
+    const std::size_t first = result.results.size();
     for (const std::string& name : options.methods) result.results.push_back(runner.run(method_named(name), shots));
+    compare_methods(result, first, options);
   }
   return result;
 }

@@ -7,8 +7,7 @@ namespace annulus {
 
 FittedMethod fit_ibm2_method(const LabelledRows& support, const MethodContext& context,
                              const ProgressCallback& progress) {
-  FitResult fit = fit_ibm2(support, context.recipe, progress);
-  return fitted_head(std::move(fit.head), fit.epsilon, context.threads());
+  return fitted_head(fit_ibm2(support, context.recipe, progress), context.threads());
 }
 
 }  // namespace annulus

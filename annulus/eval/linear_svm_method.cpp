@@ -133,7 +133,7 @@ FittedMethod fit_linear_svm_method(const LabelledRows& support, const MethodCont
     }
     head.bias.push_back(static_cast<float>(found(rows.entries() - 1, c)));
   }
-  return fitted_head(std::move(head), 0.0, context.threads());
+  return fitted_head(std::move(head), false, context.threads());
 }
 
 }  // namespace annulus

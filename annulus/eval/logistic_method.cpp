@@ -14,7 +14,7 @@ FittedMethod fit_logistic_method(const LabelledRows& support, const MethodContex
   options.threads = context.threads();
   return fitted_head(softmax_regression(unit_rows<float>(support.features.view()).view(), support.labels,
                                         support.classes, options, progress),
-                     0.0, context.threads());
+                     true, context.threads());
 }
 
 }  // namespace annulus

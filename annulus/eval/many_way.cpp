@@ -3,20 +3,27 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <span>
 #include <utility>
 
+#include "annulus/base/checksum.h"
 #include "annulus/base/error.h"
 #include "annulus/eval/method.h"
 #include "annulus/eval/metrics.h"
+#include "annulus/eval/run_json.h"
 #include "annulus/task/few_shot_task.h"
 
 namespace annulus {
 namespace {
 
-constexpr std::size_t kRowsPerBlock = 4096;  // test rows that are widened and classified at once
+constexpr std::size_t kRowsPerBlock = 4096;                    // test rows that are widened and classified at once
+constexpr std::size_t kScoresPerBlock = std::size_t{4} << 20;  // at most, with many classes
+constexpr std::size_t kShownConfusions = 20;
 
 // Where rows come from; one set may play both parts.
 struct Source {
@@ -27,27 +34,37 @@ struct Source {
 };
 
 void check_options(const ManyWayOptions& options, std::size_t dimension) {
-  if (options.shots.empty()) fail(ErrorKind::kUsage, "expected at least one number of shots, found none");
-  if (options.subsets == 0) fail(ErrorKind::kUsage, "expected at least one subset, found 0");
+  if (options.draws.empty()) {
+    if (options.shots.empty()) fail(ErrorKind::kUsage, "expected at least one number of shots, found none");
+    if (options.subsets == 0) fail(ErrorKind::kUsage, "expected at least one subset, found 0");
+  }
   check_methods(options.methods, options.base, dimension);
+  check_reference(options.methods, options.against);
 }
 
-double test_accuracy(const FittedMethod& method, const Source& source, std::span<const std::uint32_t> query,
-                     const ProgressCallback& progress) {
-  std::vector<std::int32_t> predicted;
+TallyResult test(const FittedMethod& method, const Source& source, std::span<const std::uint32_t> query,
+                 const ProgressCallback& progress) {
+  const std::size_t classes = source.train.classes();
   std::vector<std::int32_t> truth = source.test.labels_of(query);
   for (std::int32_t& label : truth) label = source.class_map[static_cast<std::size_t>(label)];
-  predicted.reserve(query.size());
-  Matrix<float> block(std::min(kRowsPerBlock, query.size()), source.test.dimension());
-  for (std::size_t first = 0; first < query.size(); first += kRowsPerBlock) {
+  const std::size_t most = std::clamp<std::size_t>(kScoresPerBlock / classes, 64, kRowsPerBlock);
+  Matrix<float> block(std::min(most, query.size()), source.test.dimension());
+  Matrix<float> scores(method.score ? block.rows() : 0, method.score ? classes : 0);
+  Tally tally(classes);
+  for (std::size_t first = 0; first < query.size(); first += most) {
     report(progress, {"test", first, query.size(), {}});
-    const auto rows = query.subspan(first, std::min(kRowsPerBlock, query.size() - first));
+    const auto rows = query.subspan(first, std::min(most, query.size() - first));
     const auto view = block.view().rows_at(0, rows.size());
     source.test.copy_rows(rows, view);
-    const auto classes = method.predict(view);
-    predicted.insert(predicted.end(), classes.begin(), classes.end());
+    MatrixView<float> block_scores;
+    if (method.score) {
+      block_scores = scores.view().rows_at(0, rows.size());
+      method.score(view, block_scores);
+    }
+    tally.add(rows, std::span(truth).subspan(first, rows.size()), method.predict(view), block_scores,
+              method.probabilities);
   }
-  return accuracy_percent(predicted, truth);
+  return tally.result();
 }
 
 ManyWayRun run_method(const Method& method, const Source& source, const Split& split, const LabelledRows& support,
@@ -57,11 +74,29 @@ ManyWayRun run_method(const Method& method, const Source& source, const Split& s
   run.support_rows = split.support.size();
   run.query_rows = split.query.size();
   const auto start = std::chrono::steady_clock::now();
-  const FittedMethod fitted = method.fit(support, context, progress);
+  FittedMethod fitted = method.fit(support, context, progress);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.epsilon = fitted.epsilon;
-  run.accuracy = test_accuracy(fitted, source, split.query, progress);
+  run.search = std::move(fitted.search);
+  run.tally = test(fitted, source, split.query, progress);
+  run.accuracy = run.tally.accuracy;
   return run;
+}
+
+// Finds a run among those kept, or runs it.
+ManyWayRun run_cell(const ManyWayOptions& options, const std::string& name, const Source& source, const Split& split,
+                    const LabelledRows& support, const Recipe& recipe, const ProgressCallback& progress) {
+  const Method& method = method_named(name);
+  const auto compute = [&] { return run_method(method, source, split, support, {recipe, options.base}, progress); };
+  if (!options.cells.find && !options.cells.keep) return compute();
+  std::map<std::string, std::string> parts = describe(recipe);
+  parts["protocol"] = "many-way";
+  parts["data"] = options.data_name;
+  parts["split"] = split_checksum(split);
+  parts["draw"] = std::to_string(split.seed);
+  parts["training_seed"] = std::to_string(options.training_seed);
+  parts["method"] = name;
+  return run_from_json(cell_value(options.cells, cell_key(parts), [&] { return run_to_json(compute()); }));
 }
 
 // Counts runs; what happens inside the current run is told by the detail.
@@ -76,43 +111,141 @@ ProgressCallback progress_of_run(const ProgressCallback& progress, const std::st
   };
 }
 
-ManyWayReport evaluate(const Source& source, const ManyWayOptions& options, const ProgressCallback& progress) {
-  check_options(options, source.train.dimension());
-  // Every draw is tried first, so that a class with too few rows is reported before hours of training.
-  for (const std::size_t shots : options.shots) {
-    if (source.draw({shots, options.seed}).query.empty()) {
+// Every draw, before anything is trained: a class with too few rows is reported before hours of training.
+std::vector<Split> all_draws(const Source& source, const ManyWayOptions& options) {
+  std::vector<Split> draws = options.draws;
+  if (draws.empty()) {
+    for (const std::size_t shots : options.shots) {
+      for (std::size_t subset = 0; subset < options.subsets; ++subset) {
+        draws.push_back(source.draw({shots, options.seed + subset}));
+        draws.back().shots = shots;
+      }
+    }
+  }
+  for (const Split& split : draws) {
+    if (split.query.empty()) {
       fail(ErrorKind::kInput, "{}: expected rows to test on, but all {} rows are training rows", source.test.source(),
            source.test.rows());
     }
   }
+  return draws;
+}
 
+// Means over the runs of a method at a number of shots.
+void sum_up(ManyWayResult& entry) {
+  std::vector<double> accuracies;
+  std::vector<double> top5;
+  std::vector<double> errors;
+  const auto count = static_cast<double>(entry.runs.size());
+  entry.recall.assign(entry.runs.front().tally.recall.size(), 0.0);
+  for (const ManyWayRun& run : entry.runs) {
+    accuracies.push_back(run.accuracy);
+    if (run.tally.top5) top5.push_back(*run.tally.top5);
+    if (run.tally.ece) errors.push_back(*run.tally.ece);
+    entry.macro_mean += run.tally.macro / count;
+    for (std::size_t c = 0; c < entry.recall.size(); ++c) entry.recall[c] += run.tally.recall[c] / count;
+    if (entry.confidence.empty()) entry.confidence.resize(run.tally.confidence.size());
+    for (std::size_t b = 0; b < run.tally.confidence.size(); ++b) {
+      entry.confidence[b].confidence += run.tally.confidence[b].confidence;
+      entry.confidence[b].hits += run.tally.confidence[b].hits;
+      entry.confidence[b].count += run.tally.confidence[b].count;
+    }
+  }
+  const Summary summary = summarize(accuracies);
+  entry.accuracy_mean = summary.mean;
+  entry.accuracy_std = summary.standard_deviation;
+  if (!top5.empty()) entry.top5_mean = summarize(top5).mean;
+  if (!errors.empty()) entry.ece_mean = summarize(errors).mean;
+  std::vector<double> tested;
+  std::copy_if(entry.recall.begin(), entry.recall.end(), std::back_inserter(tested),
+               [](double value) { return !std::isnan(value); });
+  entry.class_interval = interval_of_mean(tested);
+}
+
+std::string path_of(const FeatureSet& set, std::size_t row) {
+  return set.paths().empty() ? std::string() : set.paths()[row];
+}
+
+// The most frequent confusions of all runs of a result, with pictures to show where rows have paths.
+void name_confusions(ManyWayResult& entry, const Source& source, std::span<const Split> draws) {
+  std::vector<Confusion> all;
+  std::vector<std::size_t> rows(source.train.classes(), 0);  // test rows of each class, over all runs
+  for (const ManyWayRun& run : entry.runs) {
+    all.insert(all.end(), run.tally.confusions.begin(), run.tally.confusions.end());
+  }
+  for (const Split& split : draws) {
+    for (const std::uint32_t row : split.query) {
+      const auto label = static_cast<std::size_t>(source.test.labels()[row]);
+      ++rows[static_cast<std::size_t>(source.class_map[label])];
+    }
+  }
+  all = merge_confusions(std::move(all));
+  all.resize(std::min(all.size(), kShownConfusions));
+  for (const Confusion& pair : all) {
+    NamedConfusion named{pair, 0.0, path_of(source.test, pair.example), {}};
+    named.share =
+        100.0 * static_cast<double>(pair.count) / static_cast<double>(rows[static_cast<std::size_t>(pair.truth)]);
+    for (const std::uint32_t row : draws.front().support) {
+      if (source.train.labels()[row] != pair.predicted) continue;
+      named.predicted_example = path_of(source.train, row);
+      break;
+    }
+    entry.confusions.push_back(std::move(named));
+  }
+}
+
+// Every method against one of them, class by class.
+void compare_methods(ManyWayReport& report, std::size_t first, const ManyWayOptions& options) {
+  const auto& methods = options.methods;
+  const std::string against = reference_method(methods, options.against);
+  const auto position = static_cast<std::size_t>(std::find(methods.begin(), methods.end(), against) - methods.begin());
+  const ManyWayResult& reference = report.results[first + position];
+  for (std::size_t m = 0; m < methods.size(); ++m) {
+    if (m == position) continue;
+    const ManyWayResult& other = report.results[first + m];
+    std::vector<double> ours;
+    std::vector<double> theirs;
+    for (std::size_t c = 0; c < other.recall.size(); ++c) {
+      if (std::isnan(other.recall[c]) || std::isnan(reference.recall[c])) continue;
+      ours.push_back(other.recall[c]);
+      theirs.push_back(reference.recall[c]);
+    }
+    report.comparisons.push_back({other.shots, other.method, against, compare_pairs(ours, theirs, options.seed)});
+  }
+}
+
+std::string shots_words(std::size_t shots) { return shots == 0 ? "all rows" : fmt::format("k={}", shots); }
+
+ManyWayReport evaluate(const Source& source, const ManyWayOptions& options, const ProgressCallback& progress) {
+  check_options(options, source.train.dimension());
   ManyWayReport result{{}, source.train.classes(), source.train.dimension()};
-  const std::size_t total = options.shots.size() * options.subsets * options.methods.size();
+  result.class_names.assign(source.train.class_names().begin(), source.train.class_names().end());
+  result.draws = all_draws(source, options);
+  const std::size_t total = result.draws.size() * options.methods.size();
   std::size_t done = 0;
-  for (const std::size_t shots : options.shots) {
+  for (auto begin = result.draws.begin(); begin != result.draws.end();) {
+    const auto end = std::find_if(begin, result.draws.end(), [&](const Split& s) { return s.shots != begin->shots; });
+    const std::span<const Split> draws(begin, end);
     const std::size_t first = result.results.size();
-    for (const std::string& name : options.methods) result.results.push_back({name, shots, 0.0, 0.0, {}});
-    for (std::size_t subset = 0; subset < options.subsets; ++subset) {
-      const Split split = source.draw({shots, options.seed + subset});
+    for (const std::string& name : options.methods) result.results.push_back({name, begin->shots});
+    for (std::size_t subset = 0; subset < draws.size(); ++subset) {
+      const Split& split = draws[subset];
       const LabelledRows support = gather(source.train, split.support);
       Recipe recipe = options.recipe;
       set_seed(recipe, split.seed + options.training_seed);
       for (std::size_t m = 0; m < options.methods.size(); ++m, ++done) {
         const std::string stage =
-            fmt::format("{}, {}, subset {}/{}", options.methods[m],
-                        shots == 0 ? "all rows" : fmt::format("k={}", shots), subset + 1, options.subsets);
-        result.results[first + m].runs.push_back(run_method(method_named(options.methods[m]), source, split, support,
-                                                            {recipe, options.base},
-                                                            progress_of_run(progress, stage, done, total)));
+            fmt::format("{}, {}, subset {}/{}", options.methods[m], shots_words(split.shots), subset + 1, draws.size());
+        result.results[first + m].runs.push_back(run_cell(options, options.methods[m], source, split, support, recipe,
+                                                          progress_of_run(progress, stage, done, total)));
       }
     }
-  }
-  for (ManyWayResult& entry : result.results) {
-    std::vector<double> accuracies;
-    for (const ManyWayRun& run : entry.runs) accuracies.push_back(run.accuracy);
-    const Summary summary = summarize(accuracies);
-    entry.accuracy_mean = summary.mean;
-    entry.accuracy_std = summary.standard_deviation;
+    for (std::size_t m = 0; m < options.methods.size(); ++m) {
+      sum_up(result.results[first + m]);
+      name_confusions(result.results[first + m], source, draws);
+    }
+    compare_methods(result, first, options);
+    begin = end;
   }
   return result;
 }
@@ -126,6 +259,15 @@ ManyWayReport evaluate_one(const FeatureSet& set, std::function<Split(const Shot
 }
 
 }  // namespace
+
+std::string split_checksum(const Split& split) {
+  Sha256 hash;
+  const std::uint64_t supports = split.support.size();
+  hash.update(std::as_bytes(std::span(&supports, 1)));
+  hash.update(std::as_bytes(std::span(split.support)));
+  hash.update(std::as_bytes(std::span(split.query)));
+  return hash.finish_hex();
+}
 
 ManyWayReport evaluate_many_way(const FeatureSet& set, const ManyWayOptions& options,
                                 const ProgressCallback& progress) {

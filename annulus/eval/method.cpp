@@ -1,6 +1,7 @@
 // The list of methods.
 #include "annulus/eval/method.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
@@ -10,20 +11,29 @@
 
 namespace annulus {
 
+namespace {
+
+constexpr std::string_view kNothing = "nothing is chosen";
+constexpr std::string_view kRadius = "the radius, on virtual examples of the support rows";
+constexpr std::string_view kCost = "C, on support rows left out in turn";
+
+}  // namespace
+
 std::span<const Method> methods() {
   static constexpr std::array kMethods{
-      Method{"ncm", "nearest class mean", &fit_nearest_class_mean_method},
-      Method{"simpleshot", "nearest class mean of centred features", &fit_simpleshot_method},
-      Method{"knn", "up to 5 nearest neighbours", &fit_nearest_neighbours_method},
-      Method{"cache", "Tip-Adapter's cache of the training rows", &fit_cache_method},
-      Method{"ridge", "ridge regression", &fit_ridge_method},
-      Method{"logistic", "multinomial logistic regression, C 1", &fit_logistic_method},
-      Method{"linear-svm", "linear SVM, one class against the rest, C 1", &fit_linear_svm_method},
-      Method{"svm", "linear SVM for each pair of classes, C chosen on the training rows", &fit_svm_method},
-      Method{"dc", "distribution calibration, needs base classes", &fit_calibration_method, true},
-      Method{"baseline", "the head trained on the originals", &fit_baseline_method},
-      Method{"ibm2", "the head trained on virtual examples at the largest radius found", &fit_ibm2_method},
-      Method{"default", "ibm2 by the default recipe, as fit does", &fit_default_method},
+      Method{"ncm", "nearest class mean", kNothing, &fit_nearest_class_mean_method},
+      Method{"simpleshot", "nearest class mean of centred features", kNothing, &fit_simpleshot_method},
+      Method{"knn", "up to 5 nearest neighbours", kNothing, &fit_nearest_neighbours_method},
+      Method{"cache", "Tip-Adapter's cache of the training rows", kNothing, &fit_cache_method},
+      Method{"ridge", "ridge regression", kNothing, &fit_ridge_method},
+      Method{"logistic", "multinomial logistic regression, C 1", kNothing, &fit_logistic_method},
+      Method{"linear-svm", "linear SVM, one class against the rest, C 1", kNothing, &fit_linear_svm_method},
+      Method{"svm", "linear SVM for each pair of classes, C chosen on the training rows", kCost, &fit_svm_method},
+      Method{"dc", "distribution calibration, needs base classes", kNothing, &fit_calibration_method, true},
+      Method{"baseline", "the head trained on the originals", kNothing, &fit_baseline_method, false, true},
+      Method{"ibm2", "the head trained on virtual examples at the largest radius found", kRadius, &fit_ibm2_method,
+             false, true},
+      Method{"default", "ibm2 by the default recipe, as fit does", kRadius, &fit_default_method},
   };
   return kMethods;
 }
@@ -50,9 +60,43 @@ void check_methods(std::span<const std::string> names, const BaseClasses* base, 
   }
 }
 
-FittedMethod fitted_head(Head<float> head, double epsilon, int threads) {
+void check_reference(std::span<const std::string> names, const std::string& asked) {
+  if (asked.empty() || std::find(names.begin(), names.end(), asked) != names.end()) return;
+  fail(ErrorKind::kUsage, "expected to compare with one of the methods {}, found \"{}\"", fmt::join(names, ", "),
+       asked);
+}
+
+std::string reference_method(std::span<const std::string> names, const std::string& asked) {
+  if (!asked.empty()) return asked;
+  const auto baseline = std::find(names.begin(), names.end(), "baseline");
+  return baseline != names.end() ? *baseline : names.front();
+}
+
+FittedMethod fitted_head(Head<float> head, bool probabilities, int threads) {
   const auto shared = std::make_shared<const Head<float>>(std::move(head));
-  return {[shared, threads](ConstMatrixView<float> rows) { return predict_classes(*shared, rows, threads); }, epsilon};
+  FittedMethod fitted;
+  fitted.predict = [shared, threads](ConstMatrixView<float> rows) { return predict_classes(*shared, rows, threads); };
+  fitted.score = [shared, threads](ConstMatrixView<float> rows, MatrixView<float> scores) {
+    predict_probabilities(*shared, rows, scores, threads);
+  };
+  fitted.probabilities = probabilities;
+  return fitted;
+}
+
+FittedMethod fitted_head(FitResult fit, int threads) {
+  FittedMethod fitted = fitted_head(std::move(fit.head), true, threads);
+  fitted.epsilon = fit.epsilon;
+  fitted.search = std::move(fit.search);
+  return fitted;
+}
+
+std::function<std::vector<std::int32_t>(ConstMatrixView<float>)> best_by_score(
+    std::function<void(ConstMatrixView<float>, MatrixView<float>)> score, std::size_t classes) {
+  return [score = std::move(score), classes](ConstMatrixView<float> rows) {
+    Matrix<float> scores(rows.rows(), classes);
+    score(rows, scores.view());
+    return best_classes<float>(scores.view());
+  };
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,10 @@ struct FittedMethod {
   // The class of each raw feature row; a row's answer does not depend on the other rows.
   std::function<std::vector<std::int32_t>(ConstMatrixView<float> rows)> predict;
   double epsilon = 0.0;  // radius it was trained at; 0 for methods without one
+  // Fills rows x classes scores, larger for classes that are more likely; empty for methods without any.
+  std::function<void(ConstMatrixView<float> rows, MatrixView<float> scores)> score{};
+  bool probabilities = false;            // scores are meant as the probabilities of the classes
+  std::optional<SearchResult> search{};  // how the radius was found, where it was
 };
 
 // What a method may know beside the support rows.
@@ -39,8 +44,10 @@ using FitMethod = FittedMethod(const LabelledRows& support, const MethodContext&
 struct Method {
   std::string_view name;
   std::string_view summary;  // half a sentence for help texts
+  std::string_view chosen;   // what it chooses, and on what
   FitMethod* fit;
-  bool needs_base = false;  // learns from base classes as well
+  bool needs_base = false;         // learns from base classes as well
+  bool has_learning_rate = false;  // trains by the recipe's learning rate
 };
 
 // Every method, in the order in which reports print them.
@@ -51,8 +58,20 @@ const Method& method_named(std::string_view name);  // throws Error{kUsage} list
 // null, and Error{kInput} for base classes of another dimension.
 void check_methods(std::span<const std::string> names, const BaseClasses* base, std::size_t dimension);
 
-// A method that classifies by a head on L2-normalised rows.
-FittedMethod fitted_head(Head<float> head, double epsilon, int threads);
+// Throws Error{kUsage} where `asked` is neither empty nor one of the names.
+void check_reference(std::span<const std::string> names, const std::string& asked);
+// The method that others are compared with: the one asked for, else the baseline if it is among them, else the first.
+std::string reference_method(std::span<const std::string> names, const std::string& asked);
+
+// A method that classifies by a head on L2-normalised rows; `probabilities` says whether the softmax of its logits is
+// meant as such.
+FittedMethod fitted_head(Head<float> head, bool probabilities, int threads);
+// The same for a head that was trained by a recipe.
+FittedMethod fitted_head(FitResult fit, int threads);
+
+// Answers by the largest score.
+std::function<std::vector<std::int32_t>(ConstMatrixView<float>)> best_by_score(
+    std::function<void(ConstMatrixView<float>, MatrixView<float>)> score, std::size_t classes);
 
 // The class of the largest score of each row; of equals the first.
 template <class T>

@@ -9,7 +9,7 @@ FittedMethod fit_nearest_class_mean_method(const LabelledRows& support, const Me
                                            const ProgressCallback& progress) {
   report(progress, {"class means", 0, 1, {}});
   const Matrix<double> rows = unit_rows<double>(support.features.view());
-  return fitted_head(nearest_mean_head(rows.view(), support.labels, support.classes), 0.0, context.threads());
+  return fitted_head(nearest_mean_head(rows.view(), support.labels, support.classes), false, context.threads());
 }
 
 }  // namespace annulus

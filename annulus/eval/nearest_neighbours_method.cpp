@@ -59,15 +59,16 @@ FittedMethod fit_nearest_neighbours_method(const LabelledRows& support, const Me
   report(progress, {"neighbours", 0, 1, {}});
   auto examples = std::make_shared<const Examples>(
       Examples{unit_rows<float>(support.features.view()), support.labels, support.classes, neighbours_for(support)});
-  return {[examples = std::move(examples), threads = context.threads()](ConstMatrixView<float> rows) {
-            // Between rows of length 1 the nearest is the one with the largest cosine.
-            const Matrix<float> nearness = cosines(rows, examples->rows.view(), threads);
-            std::vector<std::int32_t> classes(rows.rows());
-            std::vector<std::size_t> order;
-            for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = vote(*examples, nearness.row(i), order);
-            return classes;
-          },
-          0.0};
+  FittedMethod fitted;
+  fitted.predict = [examples = std::move(examples), threads = context.threads()](ConstMatrixView<float> rows) {
+    // Between rows of length 1 the nearest is the one with the largest cosine.
+    const Matrix<float> nearness = cosines(rows, examples->rows.view(), threads);
+    std::vector<std::int32_t> classes(rows.rows());
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = vote(*examples, nearness.row(i), order);
+    return classes;
+  };
+  return fitted;
 }
 
 }  // namespace annulus

@@ -50,7 +50,7 @@ FittedMethod fit_ridge_method(const LabelledRows& support, const MethodContext& 
     }
     head.bias.push_back(static_cast<float>(bias(c)));
   }
-  return fitted_head(std::move(head), 0.0, context.threads());
+  return fitted_head(std::move(head), false, context.threads());
 }
 
 }  // namespace annulus

@@ -45,15 +45,15 @@ FittedMethod fit_simpleshot_method(const LabelledRows& support, const MethodCont
   means->centre = mean_row(unit_rows<double>(support.features.view()).view());
   const Matrix<float> rows = centred(support.features.view(), means->centre);
   means->head = nearest_mean_head(unit_rows<double>(rows.view()).view(), support.labels, support.classes);
-  return {[means = std::shared_ptr<const CentredMeans>(std::move(means)),
-           threads = context.threads()](ConstMatrixView<float> asked) {
-            // A row that equals the centre stays a row of zeros.
-            const Matrix<float> unit = unit_rows<float>(centred(asked, means->centre).view());
-            Matrix<float> scores(asked.rows(), means->head.classes());
-            compute_logits(means->head, unit.view(), scores.view(), threads);
-            return best_classes<float>(scores.view());
-          },
-          0.0};
+  FittedMethod fitted;
+  fitted.score = [means = std::shared_ptr<const CentredMeans>(std::move(means)), threads = context.threads()](
+                     ConstMatrixView<float> asked, MatrixView<float> scores) {
+    // A row that equals the centre stays a row of zeros.
+    const Matrix<float> unit = unit_rows<float>(centred(asked, means->centre).view());
+    compute_logits(means->head, unit.view(), scores, threads);
+  };
+  fitted.predict = best_by_score(fitted.score, support.classes);
+  return fitted;
 }
 
 }  // namespace annulus

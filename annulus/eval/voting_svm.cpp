@@ -151,7 +151,7 @@ VotingSvm::VotingSvm(const SvmProducts& products, std::span<const std::size_t> r
 }
 
 template <class T>
-std::int32_t VotingSvm::vote(std::span<const T> product_with) const {
+std::vector<std::size_t> VotingSvm::votes(std::span<const T> product_with) const {
   std::vector<std::size_t> votes(classes_.size(), 0);
   for (const Machine& machine : machines_) {
     double sum = -machine.offset;
@@ -160,9 +160,17 @@ std::int32_t VotingSvm::vote(std::span<const T> product_with) const {
     }
     ++votes[sum > 0.0 ? machine.first : machine.second];
   }
-  return classes_[static_cast<std::size_t>(std::max_element(votes.begin(), votes.end()) - votes.begin())];
+  return votes;
 }
 
+template <class T>
+std::int32_t VotingSvm::vote(std::span<const T> product_with) const {
+  const std::vector<std::size_t> found = votes(product_with);
+  return classes_[static_cast<std::size_t>(std::max_element(found.begin(), found.end()) - found.begin())];
+}
+
+template std::vector<std::size_t> VotingSvm::votes(std::span<const float> product_with) const;
+template std::vector<std::size_t> VotingSvm::votes(std::span<const double> product_with) const;
 template std::int32_t VotingSvm::vote(std::span<const float> product_with) const;
 template std::int32_t VotingSvm::vote(std::span<const double> product_with) const;
 

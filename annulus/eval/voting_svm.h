@@ -36,6 +36,10 @@ class VotingSvm {
   // Trains on `rows`, row numbers of `products`, of at least two classes. Safe to call from several threads at once.
   VotingSvm(const SvmProducts& products, std::span<const std::size_t> rows, double cost);
 
+  // Of the pairs that a class is in, how many it wins; in the order of classes().
+  template <class T>
+  std::vector<std::size_t> votes(std::span<const T> product_with) const;
+  std::span<const std::int32_t> classes() const { return classes_; }
   // The class with most votes, of equals the first; product_with(i) is the product with row i of the SvmProducts.
   template <class T>
   std::int32_t vote(std::span<const T> product_with) const;

@@ -17,6 +17,7 @@ struct Split {
   std::vector<std::uint32_t> support;  // rows to learn from, grouped by class, ascending within a class
   std::vector<std::uint32_t> query;    // rows to be recognised; empty when nothing is evaluated
   std::uint64_t seed = 0;
+  std::size_t shots = 0;  // rows a class that were asked for; 0: uneven
 };
 
 struct ShotOptions {

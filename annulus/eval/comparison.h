@@ -1,0 +1,18 @@
+// Two methods on the same draws or episodes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "annulus/eval/statistics.h"
+
+namespace annulus {
+
+struct MethodComparison {
+  std::size_t shots = 0;
+  std::string method;
+  std::string against;
+  PairedComparison paired{};  // in points
+};
+
+}  // namespace annulus

@@ -1,0 +1,94 @@
+// Student's quantile by its expansion in 1 / degrees of freedom; sign flips by counting.
+#include "annulus/eval/statistics.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <vector>
+
+#include "annulus/base/random.h"
+#include "annulus/eval/metrics.h"
+
+namespace annulus {
+namespace {
+
+constexpr std::size_t kMostPatternsInFull = 14;  // pairs: 16,384 patterns
+constexpr std::size_t kPatterns = 20000;
+constexpr double kSlack = 1e-12;  // sums of the same numbers in another order count as equal
+
+// Share of all sign patterns with a sum as far from 0.
+double p_value_in_full(std::span<const double> differences, double found) {
+  const std::size_t patterns = std::size_t{1} << differences.size();
+  std::size_t as_far = 0;
+  for (std::size_t pattern = 0; pattern < patterns; ++pattern) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < differences.size(); ++i) {
+      sum += ((pattern >> i) & 1U) != 0 ? -differences[i] : differences[i];
+    }
+    if (std::abs(sum) >= found) ++as_far;
+  }
+  return static_cast<double>(as_far) / static_cast<double>(patterns);
+}
+
+double p_value_by_draws(std::span<const double> differences, double found, std::uint64_t seed) {
+  const RandomStream stream{seed, RandomUse::kSignFlips, 0};
+  const std::size_t words = (differences.size() + 31) / 32;
+  std::size_t as_far = 1;  // the pattern found is one of them
+  for (std::size_t draw = 0; draw < kPatterns; ++draw) {
+    double sum = 0.0;
+    for (std::size_t word = 0, i = 0; word < words; ++word) {
+      auto signs = static_cast<std::uint32_t>(stream.below(draw * words + word, std::uint64_t{1} << 32));
+      for (std::size_t end = std::min(differences.size(), i + 32); i < end; ++i, signs >>= 1) {
+        sum += (signs & 1U) != 0 ? -differences[i] : differences[i];
+      }
+    }
+    if (std::abs(sum) >= found) ++as_far;
+  }
+  return static_cast<double>(as_far) / static_cast<double>(kPatterns + 1);
+}
+
+}  // namespace
+
+double student_quantile(std::size_t degrees_of_freedom) {
+  assert(degrees_of_freedom >= 1);
+  constexpr std::array kExact{12.706, 4.3027, 3.1824, 2.7764};
+  if (degrees_of_freedom <= kExact.size()) return kExact[degrees_of_freedom - 1];
+  constexpr double z = 1.959963984540054;
+  constexpr double z2 = z * z;
+  const auto n = static_cast<double>(degrees_of_freedom);
+  const double first = z * (z2 + 1.0) / 4.0;
+  const double second = z * ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
+  const double third = z * (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / 384.0;
+  return z + (first + (second + third / n) / n) / n;
+}
+
+double interval_of_mean(std::span<const double> values) {
+  if (values.size() < 2) return 0.0;
+  return student_quantile(values.size() - 1) * summarize(values).standard_deviation /
+         std::sqrt(static_cast<double>(values.size()));
+}
+
+PairedComparison compare_pairs(std::span<const double> a, std::span<const double> b, std::uint64_t seed) {
+  assert(a.size() == b.size());
+  PairedComparison result;
+  result.pairs = a.size();
+  if (a.empty()) return result;
+  std::vector<double> differences(a.size());
+  double sum = 0.0;
+  double size = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    differences[i] = a[i] - b[i];
+    sum += differences[i];
+    size += std::abs(differences[i]);
+  }
+  result.difference = sum / static_cast<double>(a.size());
+  result.interval = interval_of_mean(differences);
+  if (size == 0.0) return result;
+  const double found = std::abs(sum) - kSlack * size;
+  result.p_value = a.size() <= kMostPatternsInFull ? p_value_in_full(differences, found)
+                                                   : p_value_by_draws(differences, found, seed);
+  return result;
+}
+
+}  // namespace annulus
