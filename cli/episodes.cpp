@@ -6,11 +6,13 @@
 #include <memory>
 
 #include "annulus/eval/method.h"
+#include "annulus/eval/report.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
 #include "cli/load_data.h"
 #include "cli/progress_bar.h"
 #include "cli/recipe_options.h"
+#include "cli/stamp.h"
 
 namespace annulus::cli {
 namespace {
@@ -19,6 +21,7 @@ struct EpisodesCommand {
   DataOptions features;
   EpisodesOptions protocol;
   std::string base;
+  std::string resume;
   std::string json;
   RunOptions run;
   RecipeOptions recipe;
@@ -33,12 +36,20 @@ void run_episodes(const EpisodesCommand& options) {
   const FeatureSet set = load_data(options.features, options.run.threads, bar);
   const std::optional<BaseClasses> base = load_base(options.base, options.features.encoder, options.run.threads, bar);
   if (base) protocol.base = &*base;
+  const std::unique_ptr<CellFile> cells = open_cells(options.resume);
+  if (cells) protocol.cells = cells->store();
+  Stamp stamp = make_stamp(protocol.methods, protocol.choose_learning_rate ? "20 extra episodes" : "", protocol.seed,
+                           protocol.seeds, protocol.threads);
+  stamp.checksums["features"] = content_checksum(set);
+  if (base) stamp.checksums["base"] = base->checksum();
+  for (const auto& [part, sum] : stamp.checksums) protocol.data_name += part + " " + sum + " ";
   const EpisodesReport report = evaluate_episodes(set, protocol, bar.callback());
-  if (!options.json.empty()) write_output(options.json, episodes_json(report, protocol, options.features.path));
+  if (!options.json.empty()) write_output(options.json, episodes_json(report, protocol, options.features.path, stamp));
   if (options.json == "-") return;
-  fmt::print("{}-way episodes, {} queries a class, features of {} numbers, {} episodes x {} {}\n{}", protocol.ways,
+  fmt::print("{}-way episodes, {} queries a class, features of {} numbers, {} episodes x {} {}\n{}{}{}", protocol.ways,
              protocol.queries, report.dimension, protocol.episodes, protocol.seeds,
-             protocol.seeds == 1 ? "seed" : "seeds", episodes_table(report));
+             protocol.seeds == 1 ? "seed" : "seeds", episodes_table(report),
+             comparison_table(report.comparisons, "episode"), stamp_text(stamp));
 }
 
 void add_count(CLI::App& command, const char* name, std::size_t& count, const char* meaning) {
@@ -71,6 +82,10 @@ void add_episodes(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->type_name("NAME,...")
       ->capture_default_str();
+  add_against(command, options->protocol.against);
+  command.add_flag("--choose-lr", options->protocol.choose_learning_rate,
+                   "baseline and ibm2 take the learning rate of 1e-5, ..., 1 that is best on 20 extra episodes");
+  add_resume(command, options->resume);
   add_base(command, options->base);
   add_labels(command, options->features);
   add_seed(command, options->run, "First seed");

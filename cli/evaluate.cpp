@@ -8,11 +8,13 @@
 #include "annulus/eval/many_way.h"
 #include "annulus/eval/method.h"
 #include "annulus/eval/report.h"
+#include "annulus/store/split_file.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
 #include "cli/load_data.h"
 #include "cli/progress_bar.h"
 #include "cli/recipe_options.h"
+#include "cli/stamp.h"
 
 namespace annulus::cli {
 namespace {
@@ -26,6 +28,11 @@ struct EvaluateOptions {
   std::size_t subsets = 3;
   std::uint64_t training_seed = 0;
   std::vector<std::string> methods{"ncm", "baseline", "ibm2"};
+  std::string against;
+  std::string splits;
+  std::string write_splits;
+  std::vector<std::string> lists;
+  std::string resume;
   std::string json;
   std::string csv;
   RunOptions run;
@@ -38,6 +45,39 @@ void check_sources(const EvaluateOptions& options) {
   if (one_of_two || options.features.path.empty() != two_files) {
     fail(ErrorKind::kUsage, "evaluate expects either one FEATURES file or both --train and --test");
   }
+  if (!options.splits.empty() && !options.lists.empty()) {
+    fail(ErrorKind::kUsage, "evaluate expects --splits or --lists, found both");
+  }
+}
+
+// The draws that the user fixed; none: they are drawn by seed.
+std::vector<Split> fixed_draws(const EvaluateOptions& options, const FeatureSet& train, const FeatureSet& test) {
+  if (!options.splits.empty()) return read_splits(options.splits, train, test);
+  std::vector<Split> draws;
+  for (const std::string& list : options.lists) {
+    draws.push_back(read_row_list(list, train, test));
+    draws.back().seed = options.run.seed + draws.size() - 1;
+  }
+  return draws;
+}
+
+// Names the features by their content, in the stamp and in the keys of cells.
+void name_data(ManyWayOptions& protocol, Stamp& stamp, const FeatureSet& train, const FeatureSet& test) {
+  stamp.checksums["features"] = content_checksum(train);
+  if (&train != &test) stamp.checksums["test"] = content_checksum(test);
+  if (protocol.base != nullptr) stamp.checksums["base"] = protocol.base->checksum();
+  for (const auto& [part, sum] : stamp.checksums) protocol.data_name += part + " " + sum + " ";
+}
+
+ManyWayReport evaluate_sets(const EvaluateOptions& options, ManyWayOptions& protocol, ReportContext& context,
+                            const FeatureSet& train, const FeatureSet& test, ProgressBar& bar) {
+  protocol.draws = fixed_draws(options, train, test);
+  name_data(protocol, *context.stamp, train, test);
+  const ManyWayReport report = &train == &test ? evaluate_many_way(train, protocol, bar.callback())
+                                               : evaluate_many_way(train, test, protocol, bar.callback());
+  for (const Split& split : report.draws) context.stamp->splits.push_back(split_checksum(split));
+  if (!options.write_splits.empty()) write_splits(options.write_splits, train, test, report.draws);
+  return report;
 }
 
 ManyWayReport evaluate_files(const EvaluateOptions& options, ManyWayOptions protocol, ReportContext& context) {
@@ -48,19 +88,20 @@ ManyWayReport evaluate_files(const EvaluateOptions& options, ManyWayOptions prot
   if (!options.features.path.empty()) {
     const FeatureSet set = load_data(options.features, options.run.threads, bar);
     context.train_source = context.test_source = options.features.path;
-    return evaluate_many_way(set, protocol, bar.callback());
+    return evaluate_sets(options, protocol, context, set, set, bar);
   }
   const FeatureSet train = load_data({options.train, {}, options.features.encoder}, options.run.threads, bar);
   const FeatureSet test = load_data({options.test, {}, options.features.encoder}, options.run.threads, bar);
   context.train_source = options.train;
   context.test_source = options.test;
-  return evaluate_many_way(train, test, protocol, bar.callback());
+  return evaluate_sets(options, protocol, context, train, test, bar);
 }
 
-void print_report(const ManyWayReport& report, std::size_t subsets) {
-  fmt::print("{}-way, features of {} numbers, {} test rows, {} {}\n{}", report.ways, report.dimension,
+void print_report(const ManyWayReport& report, const Stamp& stamp) {
+  const std::size_t subsets = report.results.front().runs.size();
+  fmt::print("{}-way, features of {} numbers, {} test rows, {} {}\n{}{}{}", report.ways, report.dimension,
              report.results.front().runs.front().query_rows, subsets, subsets == 1 ? "subset" : "subsets",
-             many_way_table(report));
+             many_way_table(report), comparison_table(report.comparisons, "class"), stamp_text(stamp));
 }
 
 void run_evaluate(const EvaluateOptions& options) {
@@ -74,11 +115,16 @@ void run_evaluate(const EvaluateOptions& options) {
   protocol.methods = options.methods;
   protocol.recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
 
+  protocol.against = options.against;
+  const std::unique_ptr<CellFile> cells = open_cells(options.resume);
+  if (cells) protocol.cells = cells->store();
+
   ReportContext context{{}, {}, options.run.seed, options.subsets, describe(protocol.recipe)};
+  context.stamp = make_stamp(options.methods, {}, options.run.seed, options.subsets, options.run.threads);
   const ManyWayReport report = evaluate_files(options, protocol, context);
   if (!options.json.empty()) write_output(options.json, many_way_json(report, context));
   if (!options.csv.empty()) write_output(options.csv, many_way_csv(report));
-  if (options.json != "-" && options.csv != "-") print_report(report, options.subsets);
+  if (options.json != "-" && options.csv != "-") print_report(report, *context.stamp);
 }
 
 }  // namespace
@@ -107,6 +153,17 @@ void add_evaluate(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->type_name("NAME,...")
       ->capture_default_str();
+  add_against(command, options->against);
+  command.add_option("--splits", options->splits, "Learn and test on the draws of a split file, instead of --shots")
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--lists", options->lists,
+          "Learn from the rows that lists name (paths or row numbers, a line each; uneven shots), a draw a list")
+      ->delimiter(',')
+      ->type_name("FILE,...");
+  command.add_option("--write-splits", options->write_splits, "Write the draws to a split file")->type_name("FILE");
+  add_resume(command, options->resume);
   add_base(command, options->base);
   add_labels(command, options->features);
   add_seed(command, options->run, "Seed of the first draw");

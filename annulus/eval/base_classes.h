@@ -22,6 +22,7 @@ class BaseClasses {
 
   std::size_t dimension() const { return means_.cols(); }
   const std::string& source() const { return set_.source(); }
+  std::string checksum() const { return content_checksum(set_); }  // reads all rows
   std::size_t classes() const { return means_.rows(); }
   // Means of root_rows, classes x dimension.
   ConstMatrixView<float> means() const { return means_.view(); }

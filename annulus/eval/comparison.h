@@ -12,7 +12,7 @@ struct MethodComparison {
   std::size_t shots = 0;
   std::string method;
   std::string against;
-  PairedComparison paired{};  // in points
+  PairedDifference paired{};  // in points
 };
 
 }  // namespace annulus

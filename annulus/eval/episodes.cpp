@@ -242,8 +242,8 @@ class Runner {
     return best_rate;
   }
 
-  std::vector<WorstEpisode> worst_ones(const EpisodesResult& result, const EpisodeSampler& sampler) const {
-    std::vector<WorstEpisode> all;
+  std::vector<HardEpisode> worst_ones(const EpisodesResult& result, const EpisodeSampler& sampler) const {
+    std::vector<HardEpisode> all;
     for (std::size_t s = 0; s < result.accuracies.size(); ++s) {
       for (std::size_t i = 0; i < result.accuracies[s].size(); ++i) {
         all.push_back({options_.seed + s, i, result.accuracies[s][i], {}});
@@ -251,9 +251,9 @@ class Runner {
     }
     const std::size_t shown = std::min(kShownWorst, all.size());
     std::stable_sort(all.begin(), all.end(),
-                     [](const WorstEpisode& a, const WorstEpisode& b) { return a.accuracy < b.accuracy; });
+                     [](const HardEpisode& a, const HardEpisode& b) { return a.accuracy < b.accuracy; });
     all.resize(shown);
-    for (WorstEpisode& episode : all) {
+    for (HardEpisode& episode : all) {
       const Episode rows = sampler.draw(episode.seed, static_cast<std::uint32_t>(episode.number));
       for (std::size_t way = 0; way < options_.ways; ++way) {
         const auto label = static_cast<std::size_t>(set_.labels()[rows.support[way * result.shots]]);

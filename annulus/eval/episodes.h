@@ -11,6 +11,7 @@
 #include "annulus/eval/base_classes.h"
 #include "annulus/eval/cells.h"
 #include "annulus/eval/comparison.h"
+#include "annulus/eval/stamp.h"
 #include "annulus/learn/recipe.h"
 #include "annulus/task/episode.h"
 #include "annulus/task/feature_set.h"
@@ -36,7 +37,7 @@ struct EpisodesOptions {
   std::string data_name{};            // names the features (and base classes) by their content
 };
 
-struct WorstEpisode {
+struct HardEpisode {
   std::uint64_t seed = 0;
   std::size_t number = 0;  // of the seed's episodes
   double accuracy = 0.0;
@@ -57,8 +58,8 @@ struct EpisodesResult {
   double seconds = 0.0;             // wall time of all its episodes
   std::vector<std::vector<double>> accuracies;  // of each seed's episodes, in the order drawn
   double class_interval = 0.0;  // half width of the 95 % interval of the mean recall, classes being the sample
-  std::optional<double> learning_rate{};   // that was chosen
-  std::vector<WorstEpisode> worst_ones{};  // at most 10, the worst first
+  std::optional<double> learning_rate{};  // that was chosen
+  std::vector<HardEpisode> worst_ones{};  // at most 10, the worst first
 };
 
 struct EpisodesReport {
@@ -76,7 +77,8 @@ EpisodesReport evaluate_episodes(const FeatureSet& set, const EpisodesOptions& o
 std::string episodes_table(const EpisodesReport& report);
 
 // {"protocol": "episodes", ..., "results": [{"method", "shots", "acc_m", "sigma", "acc_1", "acc_10", "acc_100", "ci95",
-// ...}]}.
-std::string episodes_json(const EpisodesReport& report, const EpisodesOptions& options, const std::string& source);
+// ...}], "comparisons", "stamp"}, as docs/file-formats.md says.
+std::string episodes_json(const EpisodesReport& report, const EpisodesOptions& options, const std::string& source,
+                          const std::optional<Stamp>& stamp = {});
 
 }  // namespace annulus

@@ -7,9 +7,26 @@
 #include <utility>
 
 #include "annulus/base/version.h"
+#include "annulus/eval/comparison_json.h"
 #include "annulus/eval/episodes.h"
 
 namespace annulus {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json worst_json(const EpisodesResult& result) {
+  Json json = Json::array();
+  for (const HardEpisode& episode : result.worst_ones) {
+    json.push_back({{"seed", episode.seed},
+                    {"episode", episode.number},
+                    {"accuracy", episode.accuracy},
+                    {"classes", episode.classes}});
+  }
+  return json;
+}
+
+}  // namespace
 
 std::string episodes_table(const EpisodesReport& report) {
   std::size_t width = std::string_view("method").size();
@@ -26,8 +43,8 @@ std::string episodes_table(const EpisodesReport& report) {
   return text;
 }
 
-std::string episodes_json(const EpisodesReport& report, const EpisodesOptions& options, const std::string& source) {
-  using Json = nlohmann::ordered_json;
+std::string episodes_json(const EpisodesReport& report, const EpisodesOptions& options, const std::string& source,
+                          const std::optional<Stamp>& stamp) {
   Json results = Json::array();
   for (const EpisodesResult& result : report.results) {
     results.push_back({{"method", result.method},
@@ -38,9 +55,12 @@ std::string episodes_json(const EpisodesReport& report, const EpisodesOptions& o
                        {"acc_10", result.worst_10},
                        {"acc_100", result.worst_100},
                        {"ci95", result.interval},
+                       {"ci95_classes", result.class_interval},
+                       {"learning_rate", result.learning_rate ? Json(*result.learning_rate) : Json()},
                        {"epsilon", result.epsilon},
                        {"seconds", result.seconds},
-                       {"accuracies", result.accuracies}});
+                       {"accuracies", result.accuracies},
+                       {"worst", worst_json(result)}});
   }
   Json json = {{"protocol", "episodes"},
                {"version", kVersion},
@@ -53,7 +73,9 @@ std::string episodes_json(const EpisodesReport& report, const EpisodesOptions& o
                {"seed", options.seed},
                {"ci95_over", "all episodes of all seeds"},
                {"options", describe(options.recipe)},
-               {"results", std::move(results)}};
+               {"results", std::move(results)},
+               {"comparisons", comparisons_json(report.comparisons, "episode")}};
+  if (stamp) json["stamp"] = stamp_json(*stamp);
   if (options.base != nullptr) json["base"] = options.base->source();
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

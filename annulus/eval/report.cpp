@@ -4,14 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "annulus/base/version.h"
+#include "annulus/eval/comparison_json.h"
 #include "annulus/eval/metrics.h"
 
 namespace annulus {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 std::string shots_text(std::size_t shots) { return shots == 0 ? "all" : std::to_string(shots); }
 
@@ -27,43 +31,128 @@ std::string seconds_text(double seconds) {
   return seconds < 100.0 ? fmt::format("{:.1f}", seconds) : fmt::format("{:.0f}", seconds);
 }
 
+std::string optional_text(const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : "-"; }
+
+Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json run_json(const ManyWayRun& run) {
+  return {{"seed", run.seed},
+          {"accuracy", run.accuracy},
+          {"top5", optional_json(run.tally.top5)},
+          {"macro", run.tally.macro},
+          {"ece", optional_json(run.tally.ece)},
+          {"epsilon", run.epsilon},
+          {"seconds", run.seconds},
+          {"support_rows", run.support_rows},
+          {"query_rows", run.query_rows}};
+}
+
+Json confusions_json(const ManyWayResult& result, std::span<const std::string> names) {
+  Json json = Json::array();
+  for (const NamedConfusion& confusion : result.confusions) {
+    Json entry = {{"truth", names[static_cast<std::size_t>(confusion.pair.truth)]},
+                  {"predicted", names[static_cast<std::size_t>(confusion.pair.predicted)]},
+                  {"count", confusion.pair.count},
+                  {"share", confusion.share}};
+    if (!confusion.example.empty()) entry["example"] = confusion.example;
+    if (!confusion.predicted_example.empty()) entry["predicted_example"] = confusion.predicted_example;
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+Json calibration_json(const ManyWayResult& result) {
+  Json json = Json::array();
+  for (const ConfidenceBin& bin : result.confidence) {
+    if (bin.count == 0) continue;
+    const auto count = static_cast<double>(bin.count);
+    json.push_back({{"confidence", 100.0 * bin.confidence / count},
+                    {"accuracy", 100.0 * static_cast<double>(bin.hits) / count},
+                    {"count", bin.count}});
+  }
+  return json;
+}
+
+Json search_json(const std::optional<SearchResult>& search) {
+  if (!search) return {};
+  Json probes = Json::array();
+  for (const Probe& probe : search->probes) {
+    probes.push_back({{"epsilon", probe.epsilon}, {"accuracy", 100.0 * probe.accuracy}, {"passed", probe.passed}});
+  }
+  return {{"target", 100.0 * search->target}, {"probes", std::move(probes)}};
+}
+
+Json result_json(const ManyWayResult& result, std::span<const std::string> names) {
+  Json runs = Json::array();
+  for (const ManyWayRun& run : result.runs) runs.push_back(run_json(run));
+  Json recall = Json::array();
+  for (const double value : result.recall) recall.push_back(std::isnan(value) ? Json() : Json(value));
+  return {{"method", result.method},
+          {"shots", result.shots},
+          {"accuracy_mean", result.accuracy_mean},
+          {"accuracy_std", result.accuracy_std},
+          {"ci95_classes", result.class_interval},
+          {"top5_mean", optional_json(result.top5_mean)},
+          {"macro_mean", result.macro_mean},
+          {"ece_mean", optional_json(result.ece_mean)},
+          {"runs", std::move(runs)},
+          {"recall", std::move(recall)},
+          {"confusions", confusions_json(result, names)},
+          {"calibration", calibration_json(result)},
+          {"search", result.runs.empty() ? Json() : search_json(result.runs.front().search)}};
+}
+
 }  // namespace
+
+nlohmann::ordered_json comparisons_json(std::span<const MethodComparison> comparisons, const std::string& paired_by) {
+  Json json = Json::array();
+  for (const MethodComparison& comparison : comparisons) {
+    json.push_back({{"shots", comparison.shots},
+                    {"method", comparison.method},
+                    {"against", comparison.against},
+                    {"difference", comparison.paired.difference},
+                    {"ci95", comparison.paired.interval},
+                    {"p_value", comparison.paired.p_value},
+                    {"pairs", comparison.paired.pairs},
+                    {"test", "two-sided sign-flip test, paired by " + paired_by}});
+  }
+  return json;
+}
 
 std::string many_way_table(const ManyWayReport& report) {
   std::size_t width = std::string_view("method").size();
   for (const ManyWayResult& result : report.results) width = std::max(width, result.method.size());
-  std::string text = fmt::format("{:>5}  {:<{}}  {:>15}  {:>7}  {:>9}\n", "shots", "method", width, "accuracy %",
-                                 "epsilon", "seconds");
+  std::string text = fmt::format("{:>5}  {:<{}}  {:>15}  {:>6}  {:>6}  {:>7}  {:>9}\n", "shots", "method", width,
+                                 "accuracy %", "top-5", "ECE", "epsilon", "seconds");
   for (const ManyWayResult& result : report.results) {
     const double epsilon = mean_of(result, &ManyWayRun::epsilon);
     // The plus-minus sign takes two bytes and one column, so the cell is aligned by its parts.
-    text += fmt::format("{:>5}  {:<{}}  {:>7.2f} ± {:>5.2f}  {:>7}  {:>9}\n", shots_text(result.shots), result.method,
-                        width, result.accuracy_mean, result.accuracy_std,
-                        epsilon == 0.0 ? "-" : fmt::format("{:.3f}", epsilon),
-                        seconds_text(mean_of(result, &ManyWayRun::seconds)));
+    text +=
+        fmt::format("{:>5}  {:<{}}  {:>7.2f} ± {:>5.2f}  {:>6}  {:>6}  {:>7}  {:>9}\n", shots_text(result.shots),
+                    result.method, width, result.accuracy_mean, result.accuracy_std, optional_text(result.top5_mean),
+                    optional_text(result.ece_mean), epsilon == 0.0 ? "-" : fmt::format("{:.3f}", epsilon),
+                    seconds_text(mean_of(result, &ManyWayRun::seconds)));
+  }
+  return text;
+}
+
+std::string comparison_table(std::span<const MethodComparison> comparisons, const std::string& pairs) {
+  if (comparisons.empty()) return {};
+  std::size_t width = 0;
+  for (const MethodComparison& comparison : comparisons) width = std::max(width, comparison.method.size());
+  std::string text = fmt::format("on the same draws, paired by {}, points of difference with 95 % interval:\n", pairs);
+  for (const MethodComparison& comparison : comparisons) {
+    const PairedDifference& paired = comparison.paired;
+    text += fmt::format("{:>5}  {:<{}}  - {}  {:>+7.2f} ± {:>5.2f}  {}\n", shots_text(comparison.shots),
+                        comparison.method, width, comparison.against, paired.difference, paired.interval,
+                        paired.p_value < 0.001 ? "p < 0.001" : fmt::format("p = {:.3f}", paired.p_value));
   }
   return text;
 }
 
 std::string many_way_json(const ManyWayReport& report, const ReportContext& context) {
-  using Json = nlohmann::ordered_json;
   Json results = Json::array();
-  for (const ManyWayResult& result : report.results) {
-    Json runs = Json::array();
-    for (const ManyWayRun& run : result.runs) {
-      runs.push_back({{"seed", run.seed},
-                      {"accuracy", run.accuracy},
-                      {"epsilon", run.epsilon},
-                      {"seconds", run.seconds},
-                      {"support_rows", run.support_rows},
-                      {"query_rows", run.query_rows}});
-    }
-    results.push_back({{"method", result.method},
-                       {"shots", result.shots},
-                       {"accuracy_mean", result.accuracy_mean},
-                       {"accuracy_std", result.accuracy_std},
-                       {"runs", std::move(runs)}});
-  }
+  for (const ManyWayResult& result : report.results) results.push_back(result_json(result, report.class_names));
   Json json = {{"protocol", "many-way"},
                {"version", kVersion},
                {"source", {{"train", context.train_source}, {"test", context.test_source}}},
@@ -72,18 +161,22 @@ std::string many_way_json(const ManyWayReport& report, const ReportContext& cont
                {"seed", context.seed},
                {"subsets", context.subsets},
                {"options", context.recipe},
-               {"results", std::move(results)}};
+               {"classes", report.class_names},
+               {"results", std::move(results)},
+               {"comparisons", comparisons_json(report.comparisons, "class")}};
   if (!context.base_source.empty()) json["source"]["base"] = context.base_source;
+  if (context.stamp) json["stamp"] = stamp_json(*context.stamp);
   // File names may hold any bytes; those that are not UTF-8 are replaced rather than refused.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string many_way_csv(const ManyWayReport& report) {
-  std::string text = "method,shots,seed,accuracy,epsilon,seconds\n";
+  std::string text = "method,shots,seed,accuracy,top5,macro,ece,epsilon,seconds\n";
+  const auto optional = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; };
   for (const ManyWayResult& result : report.results) {
     for (const ManyWayRun& run : result.runs) {
-      text += fmt::format("{},{},{},{},{},{}\n", result.method, result.shots, run.seed, run.accuracy, run.epsilon,
-                          run.seconds);
+      text += fmt::format("{},{},{},{},{},{},{},{},{}\n", result.method, result.shots, run.seed, run.accuracy,
+                          optional(run.tally.top5), run.tally.macro, optional(run.tally.ece), run.epsilon, run.seconds);
     }
   }
   return text;

@@ -194,24 +194,15 @@ std::vector<GainBin> class_gain(const ResultsDocument& document, std::size_t sho
   const MethodResult* baseline = find_result(document, "baseline", shots);
   const MethodResult* ibm2 = find_result(document, "ibm2", shots);
   if (baseline == nullptr || ibm2 == nullptr) return {};
-  std::vector<std::pair<double, double>> classes;  // baseline accuracy, gain
+  std::vector<double> before;
+  std::vector<double> after;
   for (std::size_t c = 0; c < std::min(baseline->recall.size(), ibm2->recall.size()); ++c) {
     if (!baseline->recall[c] || !ibm2->recall[c]) continue;
-    classes.emplace_back(*baseline->recall[c], *ibm2->recall[c] - *baseline->recall[c]);
+    before.push_back(*baseline->recall[c]);
+    after.push_back(*ibm2->recall[c]);
   }
-  if (classes.size() < kGainBins) return {};
-  std::stable_sort(classes.begin(), classes.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<GainBin> bins(kGainBins);
-  for (std::size_t b = 0; b < kGainBins; ++b) {
-    const std::size_t first = b * classes.size() / kGainBins;
-    const std::size_t last = (b + 1) * classes.size() / kGainBins;
-    bins[b].classes = last - first;
-    for (std::size_t c = first; c < last; ++c) {
-      bins[b].baseline += classes[c].first / static_cast<double>(last - first);
-      bins[b].gain += classes[c].second / static_cast<double>(last - first);
-    }
-  }
-  return bins;
+  if (before.size() < kGainBins) return {};
+  return class_gain(before, after, kGainBins).bins;
 }
 
 }  // namespace annulus

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "annulus/eval/class_gain.h"
 #include "annulus/eval/results_document.h"
 
 namespace annulus {
@@ -46,13 +47,6 @@ std::string verdict_words(Verdict verdict);
 std::string shots_phrase(std::size_t shots);
 // "p < 0.001", "p = 0.012".
 std::string p_value_text(double p_value);
-
-// Classes between two cuts of the order by baseline accuracy.
-struct GainBin {
-  std::size_t classes = 0;
-  double baseline = 0.0;  // mean accuracy of the baseline
-  double gain = 0.0;      // mean of ibm2's accuracy minus the baseline's, points
-};
 
 inline constexpr std::size_t kGainBins = 10;
 

@@ -69,9 +69,9 @@ double interval_of_mean(std::span<const double> values) {
          std::sqrt(static_cast<double>(values.size()));
 }
 
-PairedComparison compare_pairs(std::span<const double> a, std::span<const double> b, std::uint64_t seed) {
+PairedDifference compare_pairs(std::span<const double> a, std::span<const double> b, std::uint64_t seed) {
   assert(a.size() == b.size());
-  PairedComparison result;
+  PairedDifference result;
   result.pairs = a.size();
   if (a.empty()) return result;
   std::vector<double> differences(a.size());

@@ -14,7 +14,7 @@ double student_quantile(std::size_t degrees_of_freedom);
 double interval_of_mean(std::span<const double> values);
 
 // How far the mean of `a - b` is from 0, by pairs.
-struct PairedComparison {
+struct PairedDifference {
   double difference = 0.0;  // mean of a - b
   double interval = 0.0;    // half the width of its 95 % interval
   double p_value = 1.0;     // two-sided; 1 where there is nothing to tell apart
@@ -24,6 +24,6 @@ struct PairedComparison {
 // A sign-flip test: were both alike, each pair's difference would be as likely with the other sign. The p-value is the
 // share of sign patterns whose mean is as far from 0 as the one found: of all of them where there are few, else of
 // 20,000 drawn by `seed` (and the one found). Assumes nothing about the form of the distribution.
-PairedComparison compare_pairs(std::span<const double> a, std::span<const double> b, std::uint64_t seed);
+PairedDifference compare_pairs(std::span<const double> a, std::span<const double> b, std::uint64_t seed);
 
 }  // namespace annulus

@@ -2,11 +2,13 @@
 #include "annulus/task/feature_set.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "annulus/base/checksum.h"
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
 #include "annulus/kernels/half.h"
@@ -103,6 +105,24 @@ std::vector<std::int32_t> FeatureSet::labels_of(std::span<const std::uint32_t> i
   std::vector<std::int32_t> labels(indices.size());
   std::transform(indices.begin(), indices.end(), labels.begin(), [&](std::uint32_t i) { return parts_.labels[i]; });
   return labels;
+}
+
+std::string content_checksum(const FeatureSet& set) {
+  constexpr std::size_t kRowsAtATime = 256;
+  Sha256 hash;
+  const std::array<std::uint64_t, 3> sizes{set.rows(), set.dimension(), set.classes()};
+  hash.update(std::as_bytes(std::span(sizes)));
+  Matrix<float> block(std::min(kRowsAtATime, set.rows()), set.dimension());
+  for (std::size_t first = 0; first < set.rows(); first += block.rows()) {
+    const auto rows = block.view().rows_at(0, std::min(block.rows(), set.rows() - first));
+    set.copy_rows(first, rows);
+    hash.update(std::as_bytes(std::span(rows.data(), rows.rows() * rows.cols())));
+  }
+  hash.update(std::as_bytes(set.labels()));
+  for (const std::string& name : set.class_names())
+    hash.update(std::as_bytes(std::span(name.c_str(), name.size() + 1)));
+  hash.update(std::as_bytes(set.is_train()));
+  return hash.finish_hex();
 }
 
 FeatureSetParts parts_of(Matrix<float> features) {

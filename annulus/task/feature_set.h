@@ -60,6 +60,9 @@ class FeatureSet {
   std::size_t dimension_ = 0;
 };
 
+// SHA-256 of features (as float32), labels, class names and is_train: the same for the same content in any format.
+std::string content_checksum(const FeatureSet& set);
+
 // Wraps a matrix that the set is to own.
 FeatureSetParts parts_of(Matrix<float> features);
 

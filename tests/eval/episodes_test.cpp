@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "annulus/base/error.h"
@@ -47,6 +49,54 @@ EpisodesOptions quick_options() {
   options.recipe.search.probe.epochs = 4;
   options.recipe.search.tolerance = 2.0;
   return options;
+}
+
+TEST(Episodes, TheLearningRateIsChosenOnEpisodesThatDoNotCount) {
+  EpisodesOptions options = quick_options();
+  options.shots = {1};
+  options.methods = {"ncm", "baseline"};
+  const EpisodesReport plain = evaluate_episodes(clouds(), options);
+  EXPECT_FALSE(plain.results[1].learning_rate);
+  options.choose_learning_rate = true;
+  const EpisodesReport chosen = evaluate_episodes(clouds(), options);
+  EXPECT_FALSE(chosen.results[0].learning_rate);
+  EXPECT_EQ(chosen.results[0].accuracies, plain.results[0].accuracies);
+  // A head cannot learn in 20 epochs at 1e-5: it is not the one chosen.
+  ASSERT_TRUE(chosen.results[1].learning_rate);
+  EXPECT_GT(*chosen.results[1].learning_rate, 1e-4);
+  set_learning_rate(options.recipe, *chosen.results[1].learning_rate);
+  options.choose_learning_rate = false;
+  EXPECT_EQ(evaluate_episodes(clouds(), options).results[1].accuracies, chosen.results[1].accuracies);
+}
+
+TEST(Episodes, KeptSeedsAreNotRunAgainAndMethodsAreComparedByEpisode) {
+  EpisodesOptions options = quick_options();
+  options.shots = {1};
+  options.methods = {"ncm", "baseline"};
+  std::map<std::string, std::string> kept;
+  std::size_t computed = 0;
+  options.cells.find = [&](const std::string& key) {
+    const auto found = kept.find(key);
+    return found == kept.end() ? std::nullopt : std::optional(found->second);
+  };
+  options.cells.keep = [&](const std::string& key, const std::string& value) {
+    ++computed;
+    kept[key] = value;
+  };
+  const EpisodesReport first = evaluate_episodes(clouds(), options);
+  EXPECT_EQ(computed, 4U);
+  options.seeds = 3;
+  const EpisodesReport more = evaluate_episodes(clouds(), options);
+  EXPECT_EQ(computed, 6U);
+  EXPECT_EQ(more.results[1].accuracies[1], first.results[1].accuracies[1]);
+  ASSERT_EQ(first.comparisons.size(), 1U);
+  EXPECT_EQ(first.comparisons[0].against, "baseline");
+  EXPECT_EQ(first.comparisons[0].paired.pairs, 80U);
+  EXPECT_NEAR(first.comparisons[0].paired.difference, first.results[0].mean - first.results[1].mean, 1e-9);
+  ASSERT_EQ(first.results[0].worst_ones.size(), 10U);
+  EXPECT_LE(first.results[0].worst_ones[0].accuracy, first.results[0].worst_ones[9].accuracy);
+  EXPECT_EQ(first.results[0].worst_ones[0].classes.size(), 3U);
+  EXPECT_GT(first.results[0].class_interval, 0.0);
 }
 
 TEST(Episodes, NumbersFollowFromTheAccuracies) {

@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +51,83 @@ std::string refusal(ErrorKind kind, const std::function<void()>& work) {
     return error.what();
   }
   return {};
+}
+
+TEST(ManyWay, FixedDrawsGiveWhatTheirSeedsGave) {
+  SyntheticOptions small;
+  small.classes = 10;
+  small.dimension = 16;
+  const FeatureSet set = make_synthetic(small);
+  ManyWayOptions options = quick_options({"ncm", "baseline"});
+  options.shots = {1, 2};
+  options.subsets = 2;
+  const ManyWayReport drawn = evaluate_many_way(set, options);
+  options.draws = drawn.draws;
+  const ManyWayReport fixed = evaluate_many_way(set, options);
+  ASSERT_EQ(fixed.results.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(fixed.results[i].shots, drawn.results[i].shots);
+    EXPECT_EQ(fixed.results[i].recall, drawn.results[i].recall);
+  }
+}
+
+TEST(ManyWay, KeptRunsAreNotRunAgain) {
+  SyntheticOptions small;
+  small.classes = 10;
+  small.dimension = 16;
+  const FeatureSet set = make_synthetic(small);
+  ManyWayOptions options = quick_options({"ncm", "baseline", "ibm2"});
+  options.shots = {1};
+  options.subsets = 2;
+  std::map<std::string, std::string> kept;
+  options.cells.find = [&](const std::string& key) {
+    const auto found = kept.find(key);
+    return found == kept.end() ? std::nullopt : std::optional(found->second);
+  };
+  std::size_t computed = 0;
+  options.cells.keep = [&](const std::string& key, const std::string& value) {
+    ++computed;
+    kept[key] = value;
+  };
+  const ManyWayReport first = evaluate_many_way(set, options);
+  EXPECT_EQ(computed, 6U);
+  const ManyWayReport again = evaluate_many_way(set, options);
+  EXPECT_EQ(computed, 6U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(again.results[i].accuracy_mean, first.results[i].accuracy_mean);
+    EXPECT_EQ(again.results[i].recall, first.results[i].recall);
+  }
+  set_learning_rate(options.recipe, 0.07);
+  evaluate_many_way(set, options);
+  EXPECT_EQ(computed, 12U);
+  options.data_name = "other features";
+  evaluate_many_way(set, options);
+  EXPECT_EQ(computed, 18U);
+}
+
+TEST(ManyWay, ComparesWithTheMethodAskedForClassByClass) {
+  const FeatureSet train = axes_set(4, 2, 0, {"a", "b", "c", "d"});
+  const FeatureSet test = axes_set(4, 10, 3, {"a", "b", "c", "d"});
+  ManyWayOptions options = quick_options({"ncm", "knn"});
+  options.shots = {1};
+  options.subsets = 1;
+  options.against = "knn";
+  const ManyWayReport report = evaluate_many_way(train, test, options);
+  ASSERT_EQ(report.comparisons.size(), 1U);
+  EXPECT_EQ(report.comparisons[0].method, "ncm");
+  EXPECT_EQ(report.comparisons[0].paired.pairs, 4U);
+  EXPECT_EQ(report.comparisons[0].paired.difference, 0.0);
+  const ManyWayResult& ncm = report.results[0];
+  EXPECT_DOUBLE_EQ(ncm.recall[0], 70.0);
+  EXPECT_DOUBLE_EQ(ncm.recall[1], 100.0);
+  EXPECT_DOUBLE_EQ(ncm.macro_mean, 92.5);
+  ASSERT_EQ(ncm.confusions.size(), 1U);
+  EXPECT_EQ(ncm.confusions[0].pair.truth, 0);
+  EXPECT_EQ(ncm.confusions[0].pair.predicted, 1);
+  EXPECT_DOUBLE_EQ(ncm.confusions[0].share, 30.0);
+  options.against = "svm";
+  EXPECT_NE(refusal(ErrorKind::kUsage, [&] { evaluate_many_way(train, test, options); }).find("ncm, knn"),
+            std::string::npos);
 }
 
 TEST(ManyWay, ATrainingSeedChangesTheTrainingAndNotTheDraw) {

@@ -42,18 +42,53 @@ TEST(Report, JsonReplacesFileNamesThatAreNotUtf8) {
 }
 
 TEST(Report, TableIsAlignedAndShowsMeans) {
-  EXPECT_EQ(many_way_table(small_report()),
-            "shots  method       accuracy %  epsilon    seconds\n"
-            "    1  ncm       50.00 ±  0.00        -      0.002\n"
-            "  all  ibm2      61.50 ±  2.25    2.000       13.0\n");
+  ManyWayReport report = small_report();
+  report.results[1].top5_mean = 87.5;
+  report.results[1].ece_mean = 3.25;
+  EXPECT_EQ(many_way_table(report),
+            "shots  method       accuracy %   top-5     ECE  epsilon    seconds\n"
+            "    1  ncm       50.00 ±  0.00       -       -        -      0.002\n"
+            "  all  ibm2      61.50 ±  2.25   87.50    3.25    2.000       13.0\n");
+}
+
+TEST(Report, ComparisonsAreLinesOfTheirOwn) {
+  const std::vector<MethodComparison> comparisons{{5, "ibm2", "baseline", {1.25, 0.5, 0.0001, 200}},
+                                                  {5, "ncm", "baseline", {-2.0, 3.0, 0.25, 200}}};
+  EXPECT_EQ(comparison_table(comparisons, "class"),
+            "on the same draws, paired by class, points of difference with 95 % interval:\n"
+            "    5  ibm2  - baseline    +1.25 ±  0.50  p < 0.001\n"
+            "    5  ncm   - baseline    -2.00 ±  3.00  p = 0.250\n");
+  EXPECT_EQ(comparison_table({}, "class"), "");
 }
 
 TEST(Report, CsvHasOneLineARun) {
-  EXPECT_EQ(many_way_csv(small_report()),
-            "method,shots,seed,accuracy,epsilon,seconds\n"
-            "ncm,1,4,50,0,0.002\n"
-            "ibm2,0,4,60,1.5,12\n"
-            "ibm2,0,5,63,2.5,14\n");
+  ManyWayReport report = small_report();
+  report.results[1].runs[1].tally.top5 = 90.0;
+  report.results[1].runs[1].tally.macro = 62.0;
+  EXPECT_EQ(many_way_csv(report),
+            "method,shots,seed,accuracy,top5,macro,ece,epsilon,seconds\n"
+            "ncm,1,4,50,,0,,0,0.002\n"
+            "ibm2,0,4,60,,0,,1.5,12\n"
+            "ibm2,0,5,63,90,62,,2.5,14\n");
+}
+
+TEST(Report, StampSaysWhatWasChosenOnWhat) {
+  Stamp stamp;
+  const std::vector<std::string> methods{"ncm", "baseline", "ibm2"};
+  stamp.chosen_on = choices_of(methods, "20 extra episodes");
+  stamp.seeds = {3, 4};
+  stamp.checksums["features"] = std::string(64, 'a');
+  EXPECT_EQ(stamp.chosen_on["baseline"], "the learning rate, on 20 extra episodes");
+  EXPECT_NE(stamp_text(stamp).find("nothing but the accuracies"), std::string::npos);
+  EXPECT_NE(stamp_text(stamp).find("features aaaaaaaaaaaa,"), std::string::npos);
+  stamp.test_labels_used = true;
+  EXPECT_NE(stamp_text(stamp).find("TEST LABELS WERE USED"), std::string::npos);
+  ReportContext context{"a.npz", "b.npz", 4, 2, {}};
+  context.stamp = stamp;
+  const auto json = nlohmann::json::parse(many_way_json(small_report(), context))["stamp"];
+  EXPECT_EQ(json["test_labels_used"], true);
+  EXPECT_EQ(json["seeds"], (std::vector<int>{3, 4}));
+  EXPECT_EQ(json["chosen_on"]["ncm"], "nothing is chosen");
 }
 
 }  // namespace

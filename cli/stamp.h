@@ -1,0 +1,27 @@
+// Stamps of the protocols' results, and the file that finished cells are kept in.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "annulus/eval/stamp.h"
+#include "annulus/store/cell_file.h"
+
+namespace annulus::cli {
+
+// Everything but the checksums; seeds are first, first + 1, ...
+Stamp make_stamp(std::span<const std::string> methods, const std::string& rate_on, std::uint64_t first_seed,
+                 std::size_t seeds, int threads);
+
+// --against of the protocols.
+void add_against(CLI::App& command, std::string& method);
+// --resume of the protocols.
+void add_resume(CLI::App& command, std::string& file);
+// The file of finished cells; none where `file` is empty.
+std::unique_ptr<CellFile> open_cells(const std::string& file);
+
+}  // namespace annulus::cli
