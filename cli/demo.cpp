@@ -23,6 +23,7 @@
 #include "cli/interrupt.h"
 #include "cli/load_data.h"
 #include "cli/progress_bar.h"
+#include "cli/stamp.h"
 
 namespace annulus::cli {
 namespace {
@@ -142,8 +143,12 @@ void run_demo(const DemoOptions& options) {
   print_answer(options, emoji, set, report);
   std::fflush(stdout);
   const std::string results = (folder / "emoji-results.json").string();
-  write_output(results, many_way_json(report, {(folder / "emoji").string(), (folder / "emoji").string(), protocol.seed,
-                                               protocol.subsets, describe(protocol.recipe)}));
+  ReportContext context{(folder / "emoji").string(), (folder / "emoji").string(), protocol.seed, protocol.subsets,
+                        describe(protocol.recipe)};
+  context.stamp = make_stamp(protocol.methods, {}, protocol.seed, protocol.subsets, options.run.threads);
+  context.stamp->checksums["features"] = content_checksum(set);
+  for (const Split& draw : report.draws) context.stamp->splits.push_back(split_checksum(draw));
+  write_output(results, many_way_json(report, context));
   const std::string model_file = (folder / "emoji-model.safetensors").string();
   const std::size_t shots = std::min(kModelShots, emoji.houses.size() - 1);
   const Split split = draw_groups(set, emoji.groups, {shots, protocol.seed});
