@@ -27,6 +27,17 @@ struct EpisodesCommand {
   RecipeOptions recipe;
 };
 
+// The learning rates that were chosen, if any, as a line.
+std::string rates_text(const EpisodesReport& report) {
+  std::string text;
+  for (const EpisodesResult& result : report.results) {
+    if (!result.learning_rate) continue;
+    text += fmt::format("{}{} k={} {}", text.empty() ? "learning rates: " : ", ", result.method, result.shots,
+                        *result.learning_rate);
+  }
+  return text.empty() ? text : text + "\n";
+}
+
 void run_episodes(const EpisodesCommand& options) {
   EpisodesOptions protocol = options.protocol;
   protocol.seed = options.run.seed;
@@ -46,9 +57,9 @@ void run_episodes(const EpisodesCommand& options) {
   const EpisodesReport report = evaluate_episodes(set, protocol, bar.callback());
   if (!options.json.empty()) write_output(options.json, episodes_json(report, protocol, options.features.path, stamp));
   if (options.json == "-") return;
-  fmt::print("{}-way episodes, {} queries a class, features of {} numbers, {} episodes x {} {}\n{}{}{}", protocol.ways,
-             protocol.queries, report.dimension, protocol.episodes, protocol.seeds,
-             protocol.seeds == 1 ? "seed" : "seeds", episodes_table(report),
+  fmt::print("{}-way episodes, {} queries a class, features of {} numbers, {} episodes x {} {}\n{}{}{}{}",
+             protocol.ways, protocol.queries, report.dimension, protocol.episodes, protocol.seeds,
+             protocol.seeds == 1 ? "seed" : "seeds", episodes_table(report), rates_text(report),
              comparison_table(report.comparisons, "episode"), stamp_text(stamp));
 }
 
