@@ -54,13 +54,13 @@ double student_quantile(std::size_t degrees_of_freedom) {
   assert(degrees_of_freedom >= 1);
   constexpr std::array kExact{12.706, 4.3027, 3.1824, 2.7764};
   if (degrees_of_freedom <= kExact.size()) return kExact[degrees_of_freedom - 1];
-  constexpr double z = 1.959963984540054;
-  constexpr double z2 = z * z;
+  constexpr double kNormal = 1.959963984540054;
+  constexpr double kSquare = kNormal * kNormal;
   const auto n = static_cast<double>(degrees_of_freedom);
-  const double first = z * (z2 + 1.0) / 4.0;
-  const double second = z * ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
-  const double third = z * (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / 384.0;
-  return z + (first + (second + third / n) / n) / n;
+  const double first = kNormal * (kSquare + 1.0) / 4.0;
+  const double second = kNormal * ((5.0 * kSquare + 16.0) * kSquare + 3.0) / 96.0;
+  const double third = kNormal * (((3.0 * kSquare + 19.0) * kSquare + 17.0) * kSquare - 15.0) / 384.0;
+  return kNormal + (first + (second + third / n) / n) / n;
 }
 
 double interval_of_mean(std::span<const double> values) {
