@@ -8,12 +8,14 @@
 namespace annulus {
 namespace {
 
+constexpr double kWideWidth = 880.0;
 constexpr double kNarrowWidth = 320.0;
 constexpr double kNarrowFont = 12.5;
 
 PlotStyle page_style(bool narrow, const std::string& id) {
   PlotStyle style;
   style.in_page = true;
+  style.width = kWideWidth;
   style.id = id;
   if (narrow) {
     style.width = kNarrowWidth;
@@ -29,6 +31,13 @@ std::string cell_text(const TableCell& cell, bool numeric) {
   std::string text = escape_xml(cell.text);
   if (numeric && text.front() == '-') text = "\u2212" + text.substr(1);
   return cell.best ? fmt::format(R"(<strong>{}<span class="hidden"> (best)</span></strong>)", text) : text;
+}
+
+// "95 %" stays on one line.
+std::string unbroken_percent(std::string text) {
+  for (std::size_t at = text.find(" %"); at != std::string::npos; at = text.find(" %", at))
+    text.replace(at, 1, "\u00A0");
+  return text;
 }
 
 const char* cell_class(const TableColumn& column) {
@@ -53,7 +62,8 @@ std::string html_table(const ResultsTable& table) {
       R"(<p class="caption" aria-hidden="true">{0}</p><div class="scroll" tabindex="0" role="region" aria-label="{0}"><table aria-label="{0}"><thead><tr>)",
       escape_xml(table.caption));
   for (const TableColumn& column : table.columns) {
-    text += fmt::format(R"(<th scope="col"{}>{}</th>)", cell_class(column), escape_xml(column.heading));
+    text +=
+        fmt::format(R"(<th scope="col"{}>{}</th>)", cell_class(column), unbroken_percent(escape_xml(column.heading)));
   }
   text += "</tr></thead>\n<tbody>";
   for (const auto& row : table.rows) {
@@ -101,13 +111,13 @@ std::string html_section(const std::string& id, const std::string& heading, cons
 }
 
 std::string html_style() {
-  return "<style>\n:root{color-scheme:light;" + colour_variables(false) +
-         "--page:#f4f5f7;--line:#d0d5db;--soft:#f0f2f5;--accent:#0b57a4;--warn:#fdecec}\n"
-         ":root[data-theme=dark]{color-scheme:dark;" +
-         colour_variables(true) +
-         "--page:#0e1116;--line:#363d47;--soft:#20262e;--accent:#8cc2ff;--warn:#3b1618}\n"
-         "@media(prefers-color-scheme:dark){:root:not([data-theme=light]){color-scheme:dark;" +
-         colour_variables(true) + "--page:#0e1116;--line:#363d47;--soft:#20262e;--accent:#8cc2ff;--warn:#3b1618}}\n" +
+  const std::string light = "{color-scheme:light;" + colour_variables(false) +
+                            "--page:#f4f5f7;--line:#d0d5db;--soft:#f0f2f5;--accent:#0b57a4;--warn:#fdecec}";
+  const std::string dark = "{color-scheme:dark;" + colour_variables(true) +
+                           "--page:#0e1116;--line:#363d47;--soft:#20262e;--accent:#8cc2ff;--warn:#3b1618}";
+  // Paper is always light.
+  return "<style>\n:root" + light + "\n@media screen{:root[data-theme=dark]" + dark +
+         "}\n@media screen and (prefers-color-scheme:dark){:root:not([data-theme=light])" + dark + "}\n" +
          R"css(*{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--page);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;overflow-wrap:anywhere}
@@ -124,6 +134,8 @@ section,.answer{background:var(--paper);border:1px solid var(--line);border-radi
 .lead{font-size:1.45rem;line-height:1.3;font-weight:650;margin:0 0 .6rem}
 .answer ul{margin:.4rem 0 0;padding-left:1.2rem}
 .verdict{font-weight:600}
+.bad{color:var(--bad)}
+.answer li+li{margin-top:.35rem}
 .answer+.setting{margin:1rem 0}
 .warning{background:var(--warn);color:var(--bad);border:2px solid var(--bad);border-radius:10px;padding:.9rem 1.1rem;margin:1rem 0;font-weight:600}
 .note,.setting,figcaption,.caption{color:var(--muted);font-size:.92rem}
@@ -144,7 +156,7 @@ figcaption{margin-top:.3rem}
 svg.plot{display:block;width:100%;height:auto}
 .narrow{display:none}
 .grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,17rem),1fr));gap:1.2rem 1.6rem;margin:.6rem 0}
-.grid figure{margin:0;max-width:27rem}
+.grid figure{margin:0;max-width:22.5rem}
 .title{margin:0 0 .2rem;font-weight:600}
 .pairs{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,16.5rem),1fr));gap:.8rem;padding:0;margin:.8rem 0;list-style:none}
 .pairs li{border:1px solid var(--line);border-radius:8px;padding:.7rem}
@@ -160,9 +172,7 @@ summary{cursor:pointer;padding:.4rem 0}
 .hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 footer{color:var(--muted);font-size:.88rem;padding-bottom:2rem}
 @media(max-width:640px){.wide{display:none}.narrow{display:block}section,.answer{padding:.9rem}.lead{font-size:1.22rem}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}article{margin:1.5rem 0}}
-@media print{:root,:root[data-theme=dark]{color-scheme:light;)css" +
-         colour_variables(false) +
-         R"css(--page:#fff;--line:#bbb;--soft:#fff}body{font-size:11pt}button{display:none}header,main,footer{max-width:none}section,.answer{break-inside:avoid;border-color:#bbb}.scroll{overflow:visible}th,td{white-space:normal}}
+@media print{:root{--page:#fff;--soft:#fff}body{font-size:10.5pt}button{display:none}header,main,footer{max-width:none}figure,li,tr,.answer{break-inside:avoid}h3{break-after:avoid}.scroll{overflow:visible}table{font-size:8.5pt}th,td{padding:.25rem .35rem}th{font-size:8.5pt}.prose{min-width:0}.words{overflow-wrap:anywhere}pre{white-space:pre-wrap}}
 </style>
 )css";
 }

@@ -27,8 +27,15 @@ std::string contents(std::span<const ResultsDocument> documents) {
   if (documents.size() < 2) return {};
   std::string text = R"(<nav class="answer" aria-label="Documents"><p class="lead">In short</p><ul>)";
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    text += fmt::format("<li><a href=\"#d{}-top\">{}</a>: {}</li>\n", i + 1, escape_xml(document_title(documents[i])),
-                        escape_xml(headline(documents[i])));
+    const ResultsDocument& document = documents[i];
+    const Finding last = find_best(document, shots_of(document).back());
+    text += fmt::format("<li><a href=\"#d{}-top\">{}</a>: {} With {} {}", i + 1, escape_xml(document_title(document)),
+                        escape_xml(headline(document)), escape_xml(shots_phrase(last.shots)),
+                        escape_xml(finding_sentence(last)));
+    if (last.next != nullptr) text += " " + verdict_words(last.verdict) + ".";
+    if (uses_test_labels(document))
+      text += R"( <strong class="bad">⚠ Test labels were used to choose settings.</strong>)";
+    text += "</li>\n";
   }
   return text + "</ul></nav>\n";
 }

@@ -27,7 +27,7 @@ std::string count_text(double count, const char* words) { return fmt::format("{:
 }  // namespace
 
 std::string warning_box(const HtmlContext& context) {
-  if (!context.document.stamp || !context.document.stamp->test_labels_used.value_or(false)) return {};
+  if (!uses_test_labels(context.document)) return {};
   return "<div class=\"warning\" role=\"note\">⚠ The answers of the test set were used to choose settings. The "
          "accuracies "
          "below are therefore better than what new data would give; they serve to reproduce a table made in the same "

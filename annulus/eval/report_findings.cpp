@@ -109,6 +109,10 @@ std::vector<std::string> methods_of(const ResultsDocument& document) {
   return methods;
 }
 
+bool uses_test_labels(const ResultsDocument& document) {
+  return document.stamp && document.stamp->test_labels_used.value_or(false);
+}
+
 const MethodResult* find_result(const ResultsDocument& document, const std::string& method, std::size_t shots) {
   for (const MethodResult& result : document.results) {
     if (result.method == method && result.shots == shots) return &result;

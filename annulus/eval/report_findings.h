@@ -17,6 +17,8 @@ std::string document_title(const ResultsDocument& document);
 std::vector<std::size_t> shots_of(const ResultsDocument& document);
 // Methods in the order of their first result.
 std::vector<std::string> methods_of(const ResultsDocument& document);
+// Whether the document says that settings were chosen on test labels.
+bool uses_test_labels(const ResultsDocument& document);
 // Null where there is none.
 const MethodResult* find_result(const ResultsDocument& document, const std::string& method, std::size_t shots);
 

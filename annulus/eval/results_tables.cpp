@@ -65,6 +65,7 @@ std::string signed_text(double value) {
 }  // namespace
 
 std::string seconds_text(double seconds) {
+  if (seconds > 0.0 && seconds < 0.0005) return "< 0.001";
   if (seconds < 1.0) return fmt::format("{:.3f}", seconds);
   return seconds < 100.0 ? fmt::format("{:.1f}", seconds) : fmt::format("{:.0f}", seconds);
 }

@@ -138,7 +138,10 @@ double text_width(std::string_view text, double font_size) {
   for (const char byte : text) {
     if (!starts_character(byte)) continue;
     // Three and four bytes: East Asian characters and emoji are a whole em wide.
-    width += static_cast<unsigned char>(byte) >= 0xE3 ? 1.05 : 0.6;
+    const bool whole =
+        static_cast<unsigned char>(byte) >= 0xE3 || std::string_view("mwMW%@").find(byte) != std::string_view::npos;
+    const bool slim = std::string_view("ijltfrI1 .,:;'|()[]!-").find(byte) != std::string_view::npos;
+    width += whole ? 1.02 : slim ? 0.42 : 0.65;
   }
   return width * font_size;
 }

@@ -75,8 +75,8 @@ Axis value_axis(const CategoryPlot& plot) {
 }
 
 std::string draw_error_bar(double x, double y_low, double y_high, const std::string& colour) {
-  return draw_line(x, y_low, x, y_high, colour, 1.4) + draw_line(x - 4.0, y_low, x + 4.0, y_low, colour, 1.4) +
-         draw_line(x - 4.0, y_high, x + 4.0, y_high, colour, 1.4);
+  return draw_line(x, y_low, x, y_high, colour, 1.4) + draw_line(x - 6.5, y_low, x + 6.5, y_low, colour, 1.4) +
+         draw_line(x - 6.5, y_high, x + 6.5, y_high, colour, 1.4);
 }
 
 std::string value_note(const CategoryPlot& plot, const CategorySeries& series, std::size_t category) {

@@ -174,7 +174,9 @@ TEST(HtmlReport, SeveralDocumentsStartWithTheirAnswers) {
   std::vector<ResultsDocument> documents =
       parse_results(merge_results(std::vector{fixture("many_way.json"), fixture("episodes.json")}), "m");
   const std::string page = html_report(documents);
-  EXPECT_TRUE(has(page, "<a href=\"#d2-top\">Episodes: novel.npz</a>: ibm2 is the most accurate"));
+  EXPECT_TRUE(has(page,
+                  "<a href=\"#d2-top\">Episodes: novel.npz</a>: ibm2 is the most accurate of 4 methods at 1 and 5 "
+                  "shots. With 5 shots ibm2 gets"));
   expect_well_formed(page);
 }
 

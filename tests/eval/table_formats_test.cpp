@@ -89,6 +89,14 @@ TEST(TableFormats, ASingleDrawHasNoSpread) {
   EXPECT_EQ(table.caption, "Accuracy in percent; ± is half the 95 % interval over classes");
 }
 
+TEST(TableFormats, SecondsHaveTheDigitsThatMatter) {
+  EXPECT_EQ(seconds_text(0.0), "0.000");
+  EXPECT_EQ(seconds_text(0.0001), "< 0.001");
+  EXPECT_EQ(seconds_text(0.0123), "0.012");
+  EXPECT_EQ(seconds_text(12.34), "12.3");
+  EXPECT_EQ(seconds_text(1234.5), "1234");
+}
+
 TEST(TableFormats, Escaping) {
   EXPECT_EQ(escape_latex("\\ {a} ~^ #1 Büßer <>"),
             "\\textbackslash{} \\{a\\} \\textasciitilde{}\\textasciicircum{} \\#1 Büßer $<$$>$");

@@ -20,6 +20,7 @@ FAULTY = [
     ("pixels high", "<h1>a</h1><svg viewBox='0 0 4000 100' width='300'><text x='9' y='50' font-size='12'>tiny</text></svg>"),
     ("leaves its plot", "<h1>a</h1><svg viewBox='0 0 300 100' width='300'><text x='290' y='50' font-size='14'>outside</text></svg>"),
     ("no heading", "<p>a</p>"),
+    ("light text on paper", "<h1>a</h1><style>body{color:#ddd}</style>"),
 ]
 
 
