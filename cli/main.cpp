@@ -57,6 +57,7 @@ void build(CLI::App& app, Action& action) {
   add_episodes(app, action);
   add_reproduce(app, action);
   add_report(app, action);
+  add_ablate(app, action);
   add_extract(app, action);
   add_backbones(app, action);
   add_import(app, action);

@@ -1,0 +1,102 @@
+// annulus ablate: one part of the method varied on any features.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "annulus/base/error.h"
+#include "annulus/eval/ablation.h"
+#include "annulus/eval/method.h"
+#include "cli/command.h"
+#include "cli/encoder.h"
+#include "cli/load_data.h"
+#include "cli/progress_bar.h"
+#include "cli/recipe_options.h"
+
+namespace annulus::cli {
+namespace {
+
+struct AblateCommand {
+  DataOptions features;
+  AblationOptions ablation;
+  std::vector<std::string> shots{"1", "5"};
+  std::size_t subsets = 3;
+  std::string json;
+  std::string csv;
+  RunOptions run;
+  RecipeOptions recipe;
+};
+
+void run_ablate(const AblateCommand& options) {
+  AblationOptions ablation = options.ablation;
+  ablation.shots.clear();
+  for (const std::string& shots : options.shots) ablation.shots.push_back(parse_shots(shots));
+  ablation.recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
+  check_methods(ablation.beside, nullptr, 0);
+  const AblationReport report = [&] {
+    ProgressBar bar(options.run.quiet);
+    const FeatureSet set = load_data(options.features, options.run.threads, bar);
+    return ablate([&](std::size_t shots) { return draws_of_rows(set, shots, options.subsets, options.run.seed); },
+                  ablation, bar.callback());
+  }();
+  const std::string command = fmt::format("annulus ablate {} --what {}", options.features.path, ablation.what);
+  if (!options.json.empty()) {
+    write_output(options.json, ablation_json(report, {options.features.path, options.run.seed, options.subsets,
+                                                      describe(ablation.recipe), command}));
+  }
+  if (!options.csv.empty()) write_output(options.csv, ablation_csv(report));
+  if (options.json == "-" || options.csv == "-") return;
+  fmt::print("{}", ablation_table(report, isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr));
+}
+
+std::string kinds_text() {
+  std::string text = "What is varied:";
+  for (const AblationKind& kind : ablation_kinds()) text += fmt::format(" {} ({});", kind.name, kind.title);
+  text.back() = '.';
+  return text;
+}
+
+}  // namespace
+
+void add_ablate(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<AblateCommand>();
+  CLI::App& command = *app.add_subcommand("ablate", "Vary one part of the method and measure what it is worth");
+  command.add_option("FEATURES", options->features.path, "Feature file or folder of images, as for evaluate")
+      ->type_name("")
+      ->required();
+  std::vector<std::string> names;
+  for (const AblationKind& kind : ablation_kinds()) names.push_back(kind.name);
+  command.add_option("--what", options->ablation.what, kinds_text())
+      ->required()
+      ->type_name("NAME")
+      ->check(CLI::IsMember(names));
+  command.add_option("--values", options->ablation.values, "Values to try, in place of those of the paper")
+      ->delimiter(',')
+      ->type_name("VALUE,...");
+  command.add_option("--shots", options->shots, "Rows a class, or all")
+      ->delimiter(',')
+      ->type_name("K,...")
+      ->capture_default_str();
+  command.add_option("--subsets", options->subsets, "Random draws to average over, with seeds seed, seed + 1, ...")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""))
+      ->capture_default_str();
+  command.add_option("--beside", options->ablation.beside, "Methods to print beside")
+      ->delimiter(',')
+      ->type_name("NAME,...")
+      ->capture_default_str();
+  add_labels(command, options->features);
+  add_seed(command, options->run, "Seed of the first draw");
+  add_threads(command, options->run);
+  add_quiet(command, options->run);
+  add_json(command, options->json, "Write every run as JSON (without FILE: to standard output, instead of the table)");
+  command.add_option("--csv", options->csv, "Write one line a run as CSV; -: standard output")->type_name("FILE");
+  add_encoder_options(command, options->features.encoder, kDefaultBackbone);
+  add_recipe_options(command, options->recipe);
+  add_example(command, "  annulus ablate features.safetensors --what virtual --values 1,10,50 --shots 5 --subsets 3");
+  command.callback([options, &action] { action = [options] { run_ablate(*options); }; });
+}
+
+}  // namespace annulus::cli

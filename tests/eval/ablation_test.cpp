@@ -1,0 +1,164 @@
+// Ablations: what each kind varies, what stands beside, and what is chosen on which labels.
+#include "annulus/eval/ablation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "annulus/base/error.h"
+#include "annulus/task/synthetic.h"
+#include "tests/eval/quick_recipe.h"
+
+namespace annulus {
+namespace {
+
+FeatureSet small_set() {
+  SyntheticOptions options;
+  options.classes = 12;
+  options.train_rows = 4;
+  options.test_rows = 6;
+  options.dimension = 16;
+  options.noise = 1.5;
+  return make_synthetic(options);
+}
+
+AblationOptions quick_ablation(const std::string& what) {
+  AblationOptions options;
+  options.what = what;
+  options.shots = {2};
+  options.beside = {"ncm", "baseline"};
+  options.recipe = quick_recipe();
+  set_epochs(options.recipe, 5);
+  return options;
+}
+
+AblationReport run(const AblationOptions& options, const ProgressCallback& progress = {}) {
+  const FeatureSet set = small_set();
+  return ablate([&](std::size_t shots) { return draws_of_rows(set, shots, 2, 0); }, options, progress);
+}
+
+std::vector<std::string> names_of(const AblationReport& report) {
+  std::vector<std::string> names;
+  for (const AblationRow& row : report.rows) names.push_back(row.name);
+  return names;
+}
+
+TEST(Ablation, RowsAreThoseBesideThenTheValues) {
+  AblationOptions options = quick_ablation("virtual");
+  options.values = {"2", "8"};
+  std::size_t total = 0;
+  std::size_t last = 0;
+  const AblationReport report = run(options, [&](const Progress& progress) {
+    total = progress.total;
+    last = std::max(last, progress.done);
+    return true;
+  });
+  EXPECT_EQ(names_of(report), (std::vector<std::string>{"ncm", "baseline", "ibm2, R 2", "ibm2, R 8"}));
+  EXPECT_TRUE(report.rows[1].beside);
+  EXPECT_FALSE(report.rows[2].beside);
+  EXPECT_EQ(report.rows[2].score.runs.size(), 2U);
+  EXPECT_EQ(total, 8U);
+  EXPECT_EQ(last, 7U);
+}
+
+TEST(Ablation, AVariantGivesWhatEvaluateGives) {
+  const FeatureSet set = small_set();
+  const AblationOptions options = quick_ablation("classes");
+  const AblationReport report = run(options);
+  ManyWayOptions protocol;
+  protocol.shots = {2};
+  protocol.subsets = 2;
+  protocol.methods = {"ncm", "baseline", "ibm2"};
+  protocol.recipe = options.recipe;
+  const ManyWayReport evaluated = evaluate_many_way(set, protocol);
+  ASSERT_EQ(report.rows.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(report.rows[i].name, evaluated.results[i].method);
+    EXPECT_DOUBLE_EQ(report.rows[i].score.accuracy.mean, evaluated.results[i].accuracy_mean);
+    EXPECT_EQ(report.rows[i].score.runs[1].epsilon, evaluated.results[i].runs[1].epsilon);
+  }
+  ASSERT_EQ(report.gains.size(), 1U);
+  EXPECT_EQ(report.gains[0].gain.bins.size(), 10U);
+}
+
+TEST(Ablation, EveryKindVariesSomething) {
+  for (const char* what : {"schema", "head", "probes", "search"}) {
+    AblationOptions options = quick_ablation(what);
+    options.beside = {"ncm"};
+    if (options.what == "probes") options.values = {"0.3", "0.95"};
+    const AblationReport report = run(options);
+    ASSERT_GE(report.rows.size(), 3U) << what;
+    const auto epsilon = [&](const AblationRow& row) { return row.score.epsilon; };
+    EXPECT_NE(epsilon(report.rows[1]), epsilon(report.rows.back())) << what;
+  }
+  // An easier task leaves room for a larger radius.
+  AblationOptions thresholds = quick_ablation("probes");
+  thresholds.beside = {"ncm"};
+  thresholds.values = {"0.3", "0.95"};
+  const AblationReport report = run(thresholds);
+  EXPECT_GT(report.rows[1].score.epsilon, report.rows[2].score.epsilon);
+}
+
+TEST(Ablation, MachinesStandBesideIbm2) {
+  EXPECT_EQ(names_of(run(quick_ablation("svm"))),
+            (std::vector<std::string>{"ncm", "baseline", "svm", "linear-svm", "ibm2"}));
+}
+
+TEST(Ablation, TheBestRateIsMarkedAsChosenOnTestLabels) {
+  AblationOptions options = quick_ablation("lr");
+  options.values = {"0.001", "0.1"};
+  const AblationReport report = run(options);
+  EXPECT_EQ(names_of(report),
+            (std::vector<std::string>{"ncm", "baseline, default lr 0.1", "baseline, lr 0.001", "baseline, lr 0.1",
+                                      "ibm2, default lr 0.1", "ibm2, lr 0.001", "ibm2, lr 0.1"}));
+  EXPECT_TRUE(report.rows[3].best_on_test_labels);
+  EXPECT_FALSE(report.rows[1].best_on_test_labels);
+  EXPECT_GT(report.rows[3].score.accuracy.mean, report.rows[2].score.accuracy.mean);
+  EXPECT_NE(ablation_table(report, false).find("best of these ON THE TEST LABELS"), std::string::npos);
+  EXPECT_NE(ablation_table(report, true).find("\033[1;31mbest of these"), std::string::npos);
+  const auto json = nlohmann::json::parse(ablation_json(report, {"x.npz", 0, 2, {}, "annulus ablate"}));
+  EXPECT_EQ(json["stamp"]["test_labels_used"], true);
+  EXPECT_EQ(json["results"][3]["best_on_test_labels"], true);
+}
+
+TEST(Ablation, FormatsHoldTheSameNumbers) {
+  const AblationReport report = run(quick_ablation("classes"));
+  const std::string number = fmt::format("{:.2f} ± ", report.rows[2].score.accuracy.mean);
+  EXPECT_NE(ablation_table(report, false).find(number), std::string::npos);
+  EXPECT_NE(ablation_markdown(report).find("| 2 | ibm2 | " + number), std::string::npos);
+  const std::string csv = ablation_csv(report);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 7);
+  const auto json = nlohmann::json::parse(ablation_json(report, {"x.npz", 0, 2, {}, "annulus ablate"}));
+  EXPECT_EQ(json["protocol"], "many-way");
+  EXPECT_EQ(json["ablation"], "classes");
+  EXPECT_EQ(json["gains"][0]["bins"].size(), 10U);
+  EXPECT_EQ(json["results"][2]["recall"].size(), 12U);
+  EXPECT_EQ(json["stamp"]["test_labels_used"], false);
+}
+
+TEST(Ablation, ValuesThatMakeNoSenseAreRefusedBeforeTraining) {
+  const auto refused = [](const std::string& what, const std::string& value) {
+    AblationOptions options = quick_ablation(what);
+    options.values = {value};
+    try {
+      ablate([](std::size_t) { return DrawSource{}; }, options);
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::kUsage;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused("virtual", "0"));
+  EXPECT_TRUE(refused("virtual", "many"));
+  EXPECT_TRUE(refused("schema", "cubic"));
+  EXPECT_TRUE(refused("probes", "1.5"));
+  EXPECT_TRUE(refused("lr", "-1"));
+  EXPECT_TRUE(refused("head", "deep"));
+  EXPECT_TRUE(refused("search", "magic"));
+  EXPECT_TRUE(refused("svm", "forest"));
+  EXPECT_TRUE(refused("classes", "3"));
+  EXPECT_TRUE(refused("nothing", "3"));
+}
+
+}  // namespace
+}  // namespace annulus
