@@ -19,6 +19,7 @@
 #include "annulus/task/few_shot_task.h"
 #include "cli/command.h"
 #include "cli/demo_model.h"
+#include "cli/emoji_data.h"
 #include "cli/encoder.h"
 #include "cli/interrupt.h"
 #include "cli/load_data.h"
@@ -40,49 +41,6 @@ struct DemoOptions {
   RunOptions run;
 };
 
-struct Emoji {
-  ImageList images;                  // of the emoji that every house has drawn
-  std::vector<std::string> houses;   // by group number
-  std::vector<std::int32_t> groups;  // house of each image
-};
-
-// Keeps the classes that every house has: with one drawing missing, a class might have nothing to learn from.
-Emoji complete_classes(const ImageList& all) {
-  std::vector<std::size_t> drawings(all.class_names.size(), 0);
-  for (const std::int32_t label : all.labels) ++drawings[static_cast<std::size_t>(label)];
-  const std::size_t most = *std::max_element(drawings.begin(), drawings.end());
-  Emoji emoji;
-  std::vector<std::int32_t> new_label(all.class_names.size(), -1);
-  for (std::size_t c = 0; c < drawings.size(); ++c) {
-    if (drawings[c] != most) continue;
-    new_label[c] = static_cast<std::int32_t>(emoji.images.class_names.size());
-    emoji.images.class_names.push_back(all.class_names[c]);
-  }
-  std::map<std::string, std::int32_t> house_number;
-  for (std::size_t i = 0; i < all.paths.size(); ++i) {
-    const std::int32_t label = new_label[static_cast<std::size_t>(all.labels[i])];
-    if (label < 0) continue;
-    const std::string house = std::filesystem::path(all.paths[i]).stem();
-    const auto found = house_number.emplace(house, static_cast<std::int32_t>(house_number.size()));
-    if (found.second) emoji.houses.push_back(house);
-    emoji.images.paths.push_back(all.paths[i]);
-    emoji.images.labels.push_back(label);
-    emoji.groups.push_back(found.first->second);
-  }
-  return emoji;
-}
-
-Emoji prepare_emoji(const DemoOptions& options) {
-  const std::filesystem::path folder = std::filesystem::path(options.folder) / "emoji";
-  ProgressBar bar(options.run.quiet);
-  EmojiOptions drawing;
-  drawing.threads = options.run.threads;
-  drawing.most_classes = options.most_classes;
-  const EmojiReport report = make_emoji(folder, drawing, bar.callback());
-  for (const std::string& skipped : report.skipped) bar.note("left out: " + skipped);
-  return complete_classes(list_images(folder));
-}
-
 // Drawings by houses that the model has not seen, evenly spread over the classes.
 std::string predict_some(const FeatureSet& set, const Split& split, const Model& model, int threads) {
   std::string text;
@@ -101,7 +59,8 @@ std::string predict_some(const FeatureSet& set, const Split& split, const Model&
   return text;
 }
 
-void print_answer(const DemoOptions& options, const Emoji& emoji, const FeatureSet& set, const ManyWayReport& report) {
+void print_answer(const DemoOptions& options, const EmojiData& emoji, const FeatureSet& set,
+                  const ManyWayReport& report) {
   fmt::print(
       "{} emoji drawn by {} design houses ({}): learn each from k houses' drawings, recognise the drawings of the "
       "others.\nBackbone {} (trained with labels on ImageNet), features of {} numbers, {} draws of houses.\n\n{}\n",
@@ -120,16 +79,8 @@ Recipe model_recipe(const ManyWayOptions& protocol, const ManyWayReport& report,
 
 void run_demo(const DemoOptions& options) {
   const std::filesystem::path folder = options.folder;
-  const Emoji emoji = prepare_emoji(options);
-  const FeatureSet set = [&] {
-    ProgressBar bar(options.run.quiet);
-    return encode_images(emoji.images, (folder / "emoji").string(), open_encoder(options.encoder, bar.callback()),
-                         options.encoder, options.run.threads, bar);
-  }();
-  if (set.rows() != emoji.images.paths.size()) {
-    fail(ErrorKind::kInput, "{}: expected {} readable pictures, found {}; delete the folder to draw them anew",
-         (folder / "emoji").string(), emoji.images.paths.size(), set.rows());
-  }
+  const EmojiData emoji = load_emoji(folder / "emoji", options.most_classes, options.encoder, options.run);
+  const FeatureSet& set = emoji.set;
   ManyWayOptions protocol;
   protocol.shots = options.shots;
   protocol.subsets = options.subsets;

@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/progress_bar.h"
 #include "cli/recipe_options.h"
+#include "cli/reproduce_emoji.h"
 
 namespace annulus::cli {
 namespace {
@@ -32,6 +33,8 @@ struct ReproduceCommand {
   RunOptions run;
   RecipeOptions recipe;
   bool recipe_given = false;
+  EmojiProtocols emoji;
+  bool seeds_given = false;
 };
 
 // Whether METHOD/DATASET/ARCH fits a pattern of up to three parts; a part left out or * fits everything.
@@ -187,7 +190,26 @@ void measure_units(const ReproduceCommand& options, const std::vector<Unit>& uni
   }
 }
 
+void run_emoji(const ReproduceCommand& options) {
+  if (!options.features.empty() || !options.only.empty() || !options.json.empty()) {
+    fail(ErrorKind::kUsage,
+         "emoji fetches its own data and writes into --output: it takes no --features, --only, --json");
+  }
+  EmojiProtocols protocols = options.emoji;
+  RecipeOptions recipe = options.recipe;
+  if (!options.recipe_given) recipe.recipe = "default";
+  protocols.recipe = make_recipe(recipe, options.run.seed, options.run.threads);
+  if (!options.recipe_given) recipe.recipe = "episodes";
+  protocols.episodes_recipe = make_recipe(recipe, options.run.seed, options.run.threads);
+  if (!options.shots.empty()) protocols.shots = options.shots;
+  protocols.episodes = options.episodes.episodes;
+  if (options.seeds_given) protocols.seeds = options.episodes.seeds;
+  protocols.run = options.run;
+  reproduce_emoji(protocols);
+}
+
 void run_reproduce(const ReproduceCommand& options) {
+  if (options.table == "emoji") return run_emoji(options);
   check_options(options);
   const FeatureTree tree(options.features);
   ReproduceReport report;
@@ -234,6 +256,16 @@ void add_protocol_options(CLI::App& command, ReproduceCommand& options) {
   command.add_option("--seeds", options.episodes.seeds, "table3: seeds")->type_name("N")->capture_default_str();
 }
 
+void add_emoji_options(CLI::App& command, EmojiProtocols& options) {
+  const auto add = [&](const char* name, auto& value, const char* type, const char* meaning) {
+    command.add_option(name, value, meaning)->type_name(type)->capture_default_str()->group("Emoji");
+  };
+  add("-o,--output", options.folder, "DIR", "Folder for pictures and results");
+  add("--classes", options.classes, "N", "Use only the first N emoji (0: all)");
+  add("--ablation-classes", options.ablation_classes, "N", "Emoji of the ablations");
+  add("--subsets", options.subsets, "N", "Draws of houses; the ablations take one more");
+}
+
 }  // namespace
 
 void add_reproduce(CLI::App& app, Action& action) {
@@ -241,21 +273,29 @@ void add_reproduce(CLI::App& app, Action& action) {
   options->recipe.recipe = "paper";
   CLI::App& command =
       *app.add_subcommand("reproduce", "Measure the tables of the paper and print its numbers beside ours");
-  command.add_option("TABLE", options->table, "What to reproduce")
+  std::vector<std::string> names = paper_table_names();
+  names.emplace_back("emoji");
+  command
+      .add_option("TABLE", options->table,
+                  "A table or figure of the paper; emoji: every protocol on data that anyone can fetch")
       ->required()
       ->type_name("NAME")
-      ->check(CLI::IsMember(paper_table_names()));
+      ->check(CLI::IsMember(names));
   add_protocol_options(command, *options);
+  add_emoji_options(command, options->emoji);
   add_seed(command, options->run, "Seed of the first run");
   add_threads(command, options->run);
   add_quiet(command, options->run);
   add_json(command, options->json,
            "Write every number as JSON (without FILE: to standard output, instead of the table)");
+  add_encoder_options(command, options->emoji.encoder, kDefaultBackbone);
   add_recipe_options(command, options->recipe);
   add_example(command,
-              "  annulus reproduce table1 --features IbM2_features --only DINO/CUB --noise shared --json table1.json");
+              "  annulus reproduce table1 --features IbM2_features --only DINO/CUB --noise shared --json table1.json\n"
+              "  annulus reproduce emoji -o emoji-results");
   command.callback([options, &command, &action] {
     options->recipe_given = command.get_option("--recipe")->count() > 0;
+    options->seeds_given = command.get_option("--seeds")->count() > 0;
     action = [options] { run_reproduce(*options); };
   });
 }
