@@ -38,7 +38,7 @@ void run_ablate(const AblateCommand& options) {
   const AblationReport report = [&] {
     ProgressBar bar(options.run.quiet);
     const FeatureSet set = load_data(options.features, options.run.threads, bar);
-    return ablate([&](std::size_t shots) { return draws_of_rows(set, shots, options.subsets, options.run.seed); },
+    return ablate([&](std::size_t shots) { return draws_of_rows(set, shots, options.subsets, {options.run.seed}); },
                   ablation, bar.callback());
   }();
   const std::string command = fmt::format("annulus ablate {} --what {}", options.features.path, ablation.what);

@@ -94,7 +94,9 @@ class EmojiRun {
       const AblationReport report = [&] {
         ProgressBar bar(options_.run.quiet);
         return ablate(
-            [&](std::size_t shots) { return draws_of_groups(part.set, part.groups, shots, draws, options_.run.seed); },
+            [&](std::size_t shots) {
+              return draws_of_groups(part.set, part.groups, shots, draws, {options_.run.seed});
+            },
             ablation, bar.callback());
       }();
       note("\n" + ablation_table(report, isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr));

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "annulus/base/error.h"
 #include "annulus/eval/svm_at_cost.h"
-#include "annulus/task/few_shot_task.h"
 
 namespace annulus {
 namespace {
@@ -70,14 +68,7 @@ void choose_cost(std::span<const FeatureSet> training, const FeatureSet& test, c
     VariantScore score;
     for (const FeatureSet& set : training) {
       counter.next(fmt::format("{}, C {}", variant.name, cost));
-      std::vector<std::uint32_t> all(set.rows());
-      std::iota(all.begin(), all.end(), 0U);
-      const LabelledRows support = gather(set, all);
-      std::vector<std::uint32_t> query(test.rows());
-      std::iota(query.begin(), query.end(), 0U);
-      ManyWayRun run =
-          test_method(fit_svm_at_cost(support, cost, variant.recipe.final_training.threads), set, test, query).run;
-      run.support_rows = set.rows();
+      ManyWayRun run = evaluate_svm_at_cost(set, test, cost, variant.recipe.final_training.threads);
       accuracies.push_back(run.accuracy);
       score.runs.push_back(std::move(run));
     }
@@ -92,7 +83,7 @@ void choose_cost(std::span<const FeatureSet> training, const FeatureSet& test, c
 
 Measured measure(const Variant& variant, bool choose, std::span<const FeatureSet> training, const FeatureSet& test,
                  const ReproduceOptions& options, RunCounter& counter) {
-  const DrawSource source = draws_of_files(training, test, options.seed);
+  const DrawSource source = draws_of_files(training, test, {options.seed});
   Measured measured;
   if (!choose || !has_learning_rate(variant.method)) {
     measured.standard = score_variant(source, variant, counter);

@@ -9,11 +9,13 @@
 #include "annulus/base/parallel.h"
 #include "annulus/eval/unit_rows.h"
 #include "annulus/eval/voting_svm.h"
+#include "annulus/task/few_shot_task.h"
 
 namespace annulus {
 namespace {
 
 constexpr std::size_t kRowsPerTask = 64;
+constexpr std::size_t kRowsPerBlock = 4096;  // test rows that are widened and classified at once
 
 struct Fitted {
   VotingSvm machine;
@@ -39,6 +41,28 @@ FittedMethod fit_svm_at_cost(const LabelledRows& support, double cost, int threa
     return classes;
   };
   return result;
+}
+
+ManyWayRun evaluate_svm_at_cost(const FeatureSet& training, const FeatureSet& test, double cost, int threads) {
+  std::vector<std::uint32_t> all(training.rows());
+  std::iota(all.begin(), all.end(), 0U);
+  const FittedMethod fitted = fit_svm_at_cost(gather(training, all), cost, threads);
+  const auto class_map = map_classes(test, training.class_names());
+  std::size_t hits = 0;
+  Matrix<float> block(std::min(kRowsPerBlock, test.rows()), test.dimension());
+  for (std::size_t first = 0; first < test.rows(); first += kRowsPerBlock) {
+    const auto rows = block.view().rows_at(0, std::min(kRowsPerBlock, test.rows() - first));
+    test.copy_rows(first, rows);
+    const auto classes = fitted.predict(rows);
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      if (classes[i] == class_map[static_cast<std::size_t>(test.labels()[first + i])]) ++hits;
+    }
+  }
+  ManyWayRun run;
+  run.accuracy = 100.0 * static_cast<double>(hits) / static_cast<double>(test.rows());
+  run.support_rows = training.rows();
+  run.query_rows = test.rows();
+  return run;
 }
 
 }  // namespace annulus

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "annulus/base/progress.h"
+#include "annulus/eval/cells.h"
 #include "annulus/eval/many_way.h"
 #include "annulus/eval/metrics.h"
 #include "annulus/learn/recipe.h"
@@ -17,28 +18,27 @@
 
 namespace annulus {
 
-struct FittedMethod;
-
-struct DrawRun {
-  ManyWayRun run;
-  std::vector<double> recall;  // of each class in percent; NaN for a class without test rows
-};
-
 // Trains by a method and a recipe on draw number `draw` and tests; the recipe's seed is set by the draw.
 struct DrawSource {
   std::size_t draws = 0;
-  std::function<DrawRun(std::size_t draw, const std::string& method, const Recipe& recipe,
-                        const ProgressCallback& progress)>
+  std::function<ManyWayRun(std::size_t draw, const std::string& method, const Recipe& recipe,
+                           const ProgressCallback& progress)>
       run;
 };
 
+struct DrawOptions {
+  std::uint64_t seed = 0;   // draw i uses seed + i
+  CellStore cells{};        // finished runs that are kept
+  std::string data_name{};  // names the features by their content, for the keys of cells
+};
+
 // Draw i learns from every row of training[i]; all are tested on `test`. The sets must outlive the source.
-DrawSource draws_of_files(std::span<const FeatureSet> training, const FeatureSet& test, std::uint64_t seed);
-// Draw i takes `shots` rows of every class of one set by seed + i (see evaluate_many_way).
-DrawSource draws_of_rows(const FeatureSet& set, std::size_t shots, std::size_t draws, std::uint64_t seed);
-// Draw i takes `shots` whole groups by seed + i (see evaluate_across_groups).
+DrawSource draws_of_files(std::span<const FeatureSet> training, const FeatureSet& test, const DrawOptions& options);
+// Draw i takes `shots` rows of every class of one set (see evaluate_many_way).
+DrawSource draws_of_rows(const FeatureSet& set, std::size_t shots, std::size_t draws, const DrawOptions& options);
+// Draw i takes `shots` whole groups (see evaluate_across_groups).
 DrawSource draws_of_groups(const FeatureSet& set, std::span<const std::int32_t> groups, std::size_t shots,
-                           std::size_t draws, std::uint64_t seed);
+                           std::size_t draws, const DrawOptions& options);
 
 struct Variant {
   std::string name;    // for tables
@@ -89,10 +89,5 @@ RateSweep sweep_rates(const DrawSource& source, const Variant& variant, const st
                       RunCounter& counter);
 // Runs that sweep_rates takes a draw.
 std::size_t sweep_size(const Variant& variant, const std::vector<double>& rates);
-
-// What a fitted method makes of the rows `query` of `test`, whose classes are matched with those of `training` by name;
-// fills in everything but seed, epsilon, seconds and support_rows.
-DrawRun test_method(const FittedMethod& fitted, const FeatureSet& training, const FeatureSet& test,
-                    std::span<const std::uint32_t> query, const ProgressCallback& progress = {});
 
 }  // namespace annulus

@@ -35,7 +35,7 @@ AblationOptions quick_ablation(const std::string& what) {
 
 AblationReport run(const AblationOptions& options, const ProgressCallback& progress = {}) {
   const FeatureSet set = small_set();
-  return ablate([&](std::size_t shots) { return draws_of_rows(set, shots, 2, 0); }, options, progress);
+  return ablate([&](std::size_t shots) { return draws_of_rows(set, shots, 2, {}); }, options, progress);
 }
 
 std::vector<std::string> names_of(const AblationReport& report) {

@@ -246,7 +246,7 @@ TEST(Reproduce, SetsThatDoNotFitAreNamed) {
     reproduce_cells(cells, data.training, test, quick_options(), counter);
     ADD_FAILURE();
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("expected features of 3 numbers as in narrow.pth, found 16"),
+    EXPECT_NE(std::string(error.what()).find("narrow.pth: expected features of 16 numbers as in generated, found 3"),
               std::string::npos)
         << error.what();
   }
