@@ -14,6 +14,7 @@
 #include "cli/load_data.h"
 #include "cli/progress_bar.h"
 #include "cli/recipe_options.h"
+#include "cli/stamp.h"
 
 namespace annulus::cli {
 namespace {
@@ -25,6 +26,7 @@ struct AblateCommand {
   std::size_t subsets = 3;
   std::string json;
   std::string csv;
+  std::string resume;
   RunOptions run;
   RecipeOptions recipe;
 };
@@ -35,16 +37,22 @@ void run_ablate(const AblateCommand& options) {
   for (const std::string& shots : options.shots) ablation.shots.push_back(parse_shots(shots));
   ablation.recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
   check_methods(ablation.beside, nullptr, 0);
+  const std::unique_ptr<CellFile> cells = open_cells(options.resume);
+  Stamp stamp = make_stamp(ablation.beside, {}, options.run.seed, options.subsets, options.run.threads);
   const AblationReport report = [&] {
     ProgressBar bar(options.run.quiet);
     const FeatureSet set = load_data(options.features, options.run.threads, bar);
-    return ablate([&](std::size_t shots) { return draws_of_rows(set, shots, options.subsets, {options.run.seed}); },
-                  ablation, bar.callback());
+    DrawOptions draws{options.run.seed};
+    draws.data_name = stamp.checksums["features"] = content_checksum(set);
+    if (cells) draws.cells = cells->store();
+    return ablate([&](std::size_t shots) { return draws_of_rows(set, shots, options.subsets, draws); }, ablation,
+                  bar.callback());
   }();
-  const std::string command = fmt::format("annulus ablate {} --what {}", options.features.path, ablation.what);
+  stamp.test_labels_used = uses_test_labels(report);
+  if (stamp.test_labels_used) stamp.chosen_on["rows marked as best"] = "learning rate on the TEST labels";
   if (!options.json.empty()) {
     write_output(options.json, ablation_json(report, {options.features.path, options.run.seed, options.subsets,
-                                                      describe(ablation.recipe), command}));
+                                                      describe(ablation.recipe), stamp}));
   }
   if (!options.csv.empty()) write_output(options.csv, ablation_csv(report));
   if (options.json == "-" || options.csv == "-") return;
@@ -93,6 +101,7 @@ void add_ablate(CLI::App& app, Action& action) {
   add_quiet(command, options->run);
   add_json(command, options->json, "Write every run as JSON (without FILE: to standard output, instead of the table)");
   command.add_option("--csv", options->csv, "Write one line a run as CSV; -: standard output")->type_name("FILE");
+  add_resume(command, options->resume);
   add_encoder_options(command, options->features.encoder, kDefaultBackbone);
   add_recipe_options(command, options->recipe);
   add_example(command, "  annulus ablate features.safetensors --what virtual --values 1,10,50 --shots 5 --subsets 3");

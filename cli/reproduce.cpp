@@ -17,6 +17,7 @@
 #include "cli/progress_bar.h"
 #include "cli/recipe_options.h"
 #include "cli/reproduce_emoji.h"
+#include "cli/stamp.h"
 
 namespace annulus::cli {
 namespace {
@@ -30,6 +31,7 @@ struct ReproduceCommand {
   std::string rates;  // empty: as the paper
   EpisodesOptions episodes;
   std::string json;
+  std::string resume;
   RunOptions run;
   RecipeOptions recipe;
   bool recipe_given = false;
@@ -135,8 +137,10 @@ Recipe recipe_for(const ReproduceCommand& options, const std::string& architectu
   return make_recipe(recipe, options.run.seed, options.run.threads);
 }
 
-ReproduceOptions protocol_of(const ReproduceCommand& options, const std::string& architecture) {
+ReproduceOptions protocol_of(const ReproduceCommand& options, const std::string& architecture,
+                             const CellStore& cells = {}) {
   ReproduceOptions protocol;
+  protocol.cells = cells;
   const bool figure = options.table == "figure3";
   protocol.best_rates = !figure && options.rates != "default";
   protocol.standard_rates = figure || (options.rates.empty() ? options.table != "table3" : options.rates != "best");
@@ -148,8 +152,8 @@ ReproduceOptions protocol_of(const ReproduceCommand& options, const std::string&
 }
 
 std::vector<ReproducedCell> run_unit(const ReproduceCommand& options, const Unit& unit, const FeatureSet& test,
-                                     RunCounter& counter, const ProgressCallback& progress) {
-  const ReproduceOptions protocol = protocol_of(options, unit.cells.front().features.architecture);
+                                     const CellStore& cells, RunCounter& counter, const ProgressCallback& progress) {
+  const ReproduceOptions protocol = protocol_of(options, unit.cells.front().features.architecture, cells);
   if (options.table == "table3") return reproduce_episodes(unit.cells, test, protocol, progress);
   std::vector<FeatureSet> training;
   for (const auto& path : unit.files.training) training.push_back(read_features(path));
@@ -158,6 +162,7 @@ std::vector<ReproducedCell> run_unit(const ReproduceCommand& options, const Unit
 
 void measure_units(const ReproduceCommand& options, const std::vector<Unit>& units, const TextStyle& style,
                    ReproduceReport& report) {
+  const std::unique_ptr<CellFile> finished = open_cells(options.resume);
   ProgressBar bar(options.run.quiet);
   const ProgressCallback progress = bar.callback();
   std::size_t runs = 0;
@@ -175,7 +180,7 @@ void measure_units(const ReproduceCommand& options, const std::vector<Unit>& uni
       test = FeatureSet();  // two large sets need not be in memory together
       test = read_features(test_path);
     }
-    const auto cells = run_unit(options, unit, test, counter, progress);
+    const auto cells = run_unit(options, unit, test, finished ? finished->store() : CellStore{}, counter, progress);
     bar.clear();
     std::string lines = reproduce_lines(cells, style);
     if (options.table == "figure3") {
@@ -190,10 +195,27 @@ void measure_units(const ReproduceCommand& options, const std::vector<Unit>& uni
   }
 }
 
+Stamp stamp_of(const ReproduceCommand& options, const ReproduceReport& report) {
+  std::vector<std::string> methods;
+  for (const ReproducedCell& cell : report.cells) {
+    if (std::find(methods.begin(), methods.end(), cell.paper.method) == methods.end()) {
+      methods.push_back(cell.paper.method);
+    }
+  }
+  Stamp stamp = make_stamp(methods, {}, options.run.seed, options.runs, options.run.threads);
+  stamp.test_labels_used = report.uses_test_labels();
+  if (stamp.test_labels_used) {
+    stamp.chosen_on["numbers whose choice is best"] = options.table == "table3"
+                                                          ? "learning rate on 20 further episodes of the TEST rows"
+                                                          : "learning rate (svm: C) on the TEST labels";
+  }
+  return stamp;
+}
+
 void run_emoji(const ReproduceCommand& options) {
-  if (!options.features.empty() || !options.only.empty() || !options.json.empty()) {
+  if (!options.features.empty() || !options.only.empty() || !options.json.empty() || !options.resume.empty()) {
     fail(ErrorKind::kUsage,
-         "emoji fetches its own data and writes into --output: it takes no --features, --only, --json");
+         "emoji fetches its own data and writes into --output: it takes no --features, --only, --json, --resume");
   }
   EmojiProtocols protocols = options.emoji;
   RecipeOptions recipe = options.recipe;
@@ -224,8 +246,7 @@ void run_reproduce(const ReproduceCommand& options) {
   if (text) fmt::print("{}", reproduce_foot(report, style));
   std::fflush(stdout);
   if (!options.json.empty()) {
-    const std::string command = fmt::format("annulus reproduce {} --features {}", options.table, options.features);
-    write_output(options.json, reproduce_json(report, protocol, options.features, command));
+    write_output(options.json, reproduce_json(report, protocol, options.features, stamp_of(options, report)));
   }
   if (units.empty()) {
     fail(ErrorKind::kInput, "{}: found none of the files that {} needs; the list says which belong where",
@@ -283,6 +304,7 @@ void add_reproduce(CLI::App& app, Action& action) {
       ->check(CLI::IsMember(names));
   add_protocol_options(command, *options);
   add_emoji_options(command, options->emoji);
+  add_resume(command, options->resume);
   add_seed(command, options->run, "Seed of the first run");
   add_threads(command, options->run);
   add_quiet(command, options->run);

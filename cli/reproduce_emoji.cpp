@@ -17,6 +17,7 @@
 #include "annulus/store/report_files.h"
 #include "cli/emoji_data.h"
 #include "cli/progress_bar.h"
+#include "cli/stamp.h"
 
 namespace annulus::cli {
 namespace {
@@ -35,7 +36,8 @@ class EmojiRun {
   explicit EmojiRun(const EmojiProtocols& options)
       : options_(options),
         folder_(options.folder),
-        emoji_(load_emoji(folder_ / "emoji", options.classes, options.encoder, options.run)) {
+        emoji_(load_emoji(folder_ / "emoji", options.classes, options.encoder, options.run)),
+        cells_(folder_ / "finished.cells") {
     say(fmt::format(
         "# Emoji of {} design houses\n\n{} emoji drawn by {}: learn from k houses, recognise the drawings of "
         "the others. Backbone {} (trained with labels on ImageNet), features of {} numbers. Nothing is "
@@ -51,15 +53,20 @@ class EmojiRun {
     protocol.seed = options_.run.seed;
     protocol.methods = all_methods();
     protocol.recipe = options_.recipe;
+    protocol.cells = cells_.store();
+    Stamp stamp = stamp_of(protocol.methods, protocol.subsets);
+    protocol.data_name = stamp.checksums["features"];
     const ManyWayReport report = [&] {
       ProgressBar bar(options_.run.quiet);
       return evaluate_across_groups(emoji_.set, emoji_.groups, protocol, bar.callback());
     }();
     say(fmt::format("\n## All classes at once\n\n{}-way, {} draws of houses.\n\n```text\n{}```\n", report.ways,
                     protocol.subsets, many_way_table(report)));
+    for (const Split& draw : report.draws) stamp.splits.push_back(split_checksum(draw));
     const std::string source = (folder_ / "emoji").string();
-    keep("many-way.json",
-         many_way_json(report, {source, source, protocol.seed, protocol.subsets, describe(protocol.recipe)}));
+    keep(
+        "many-way.json",
+        many_way_json(report, {source, source, protocol.seed, protocol.subsets, describe(protocol.recipe), {}, stamp}));
   }
 
   void episodes() {
@@ -72,18 +79,22 @@ class EmojiRun {
     protocol.methods = all_methods();
     protocol.recipe = options_.episodes_recipe;
     protocol.threads = options_.run.threads;
+    protocol.cells = cells_.store();
+    const Stamp stamp = stamp_of(protocol.methods, protocol.seeds);
+    protocol.data_name = stamp.checksums.at("features");
     const EpisodesReport report = [&] {
       ProgressBar bar(options_.run.quiet);
       return evaluate_episodes(emoji_.set, protocol, bar.callback());
     }();
     say(fmt::format("\n## Episodes\n\n5-way, {} queries a class, {} episodes of each of {} seeds.\n\n```text\n{}```\n",
                     protocol.queries, protocol.episodes, protocol.seeds, episodes_table(report)));
-    keep("episodes.json", episodes_json(report, protocol, (folder_ / "emoji").string()));
+    keep("episodes.json", episodes_json(report, protocol, (folder_ / "emoji").string(), stamp));
   }
 
   void ablations() {
     const EmojiData part = first_classes(emoji_, std::min(options_.ablation_classes, emoji_.set.classes()));
     const std::size_t draws = options_.subsets + 1;
+    const DrawOptions drawing{options_.run.seed, cells_.store(), content_checksum(part.set)};
     say(fmt::format("\n# Ablations\n\nOn the first {} emoji by name, {} houses seen, {} draws of houses.\n",
                     part.set.classes(), options_.ablation_shots, draws));
     for (const AblationKind& kind : ablation_kinds()) {
@@ -93,17 +104,17 @@ class EmojiRun {
       ablation.recipe = options_.recipe;
       const AblationReport report = [&] {
         ProgressBar bar(options_.run.quiet);
-        return ablate(
-            [&](std::size_t shots) {
-              return draws_of_groups(part.set, part.groups, shots, draws, {options_.run.seed});
-            },
-            ablation, bar.callback());
+        return ablate([&](std::size_t shots) { return draws_of_groups(part.set, part.groups, shots, draws, drawing); },
+                      ablation, bar.callback());
       }();
       note("\n" + ablation_table(report, isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr));
       markdown_ += "\n" + ablation_markdown(report);
+      Stamp stamp = stamp_of(ablation.beside, draws);
+      stamp.checksums["features"] = drawing.data_name;
+      stamp.test_labels_used = uses_test_labels(report);
       keep(fmt::format("ablation-{}.json", kind.name),
            ablation_json(report, {(folder_ / "emoji").string(), options_.run.seed, draws, describe(ablation.recipe),
-                                  "annulus reproduce emoji"}));
+                                  std::move(stamp)}));
     }
   }
 
@@ -129,9 +140,16 @@ class EmojiRun {
     if (!name.starts_with("ablation")) documents_.push_back(path);
   }
 
+  Stamp stamp_of(const std::vector<std::string>& names, std::size_t draws) const {
+    Stamp stamp = make_stamp(names, {}, options_.run.seed, draws, options_.run.threads);
+    stamp.checksums["features"] = content_checksum(emoji_.set);
+    return stamp;
+  }
+
   const EmojiProtocols& options_;
   std::filesystem::path folder_;
   EmojiData emoji_;
+  CellFile cells_;  // a run that was stopped goes on where it was
   std::string markdown_;
   std::vector<std::string> documents_;
 };

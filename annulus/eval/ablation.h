@@ -11,6 +11,7 @@
 
 #include "annulus/base/progress.h"
 #include "annulus/eval/class_gain.h"
+#include "annulus/eval/stamp.h"
 #include "annulus/eval/variant.h"
 #include "annulus/learn/recipe.h"
 
@@ -65,8 +66,11 @@ struct AblationContext {
   std::uint64_t seed = 0;
   std::size_t subsets = 0;
   std::map<std::string, std::string> options;  // describe(recipe)
-  std::string command;
+  Stamp stamp{};
 };
+
+// True when a row is marked as the best on the test labels.
+bool uses_test_labels(const AblationReport& report);
 
 // An aligned table, ending in a newline; `colour` paints red what must not be overlooked, for terminals.
 std::string ablation_table(const AblationReport& report, bool colour);

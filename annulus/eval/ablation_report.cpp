@@ -19,11 +19,6 @@ constexpr const char* kChosen = "best of these ON THE TEST LABELS";
 std::string shots_text(std::size_t shots) { return shots == 0 ? "all" : std::to_string(shots); }
 std::string epsilon_text(double epsilon) { return epsilon == 0.0 ? "-" : fmt::format("{:.3f}", epsilon); }
 
-bool chosen_on_test_labels(const AblationReport& report) {
-  return std::any_of(report.rows.begin(), report.rows.end(),
-                     [](const AblationRow& row) { return row.best_on_test_labels; });
-}
-
 Json gains_json(const AblationReport& report) {
   Json gains = Json::array();
   for (const AblationGain& entry : report.gains) {
@@ -64,6 +59,11 @@ Json row_json(const AblationRow& row) {
 }
 
 }  // namespace
+
+bool uses_test_labels(const AblationReport& report) {
+  return std::any_of(report.rows.begin(), report.rows.end(),
+                     [](const AblationRow& row) { return row.best_on_test_labels; });
+}
 
 std::string ablation_table(const AblationReport& report, bool colour) {
   std::size_t width = 8;
@@ -114,22 +114,17 @@ std::string ablation_markdown(const AblationReport& report) {
 std::string ablation_json(const AblationReport& report, const AblationContext& context) {
   Json results = Json::array();
   for (const AblationRow& row : report.rows) results.push_back(row_json(row));
-  const bool chosen = chosen_on_test_labels(report);
-  Json json = {
-      {"protocol", "many-way"},
-      {"version", kVersion},
-      {"ablation", report.kind.name},
-      {"title", report.kind.title},
-      {"source", {{"train", context.source}, {"test", context.source}}},
-      {"ways", report.rows.empty() ? 0 : report.rows.front().score.recall.size()},
-      {"seed", context.seed},
-      {"subsets", context.subsets},
-      {"options", context.options},
-      {"stamp",
-       {{"test_labels_used", chosen},
-        {"chosen_on", {{"lr", chosen ? "rows with best_on_test_labels: the TEST labels" : "nothing is chosen"}}},
-        {"command", context.command}}},
-      {"results", std::move(results)}};
+  Json json = {{"protocol", "many-way"},
+               {"version", kVersion},
+               {"ablation", report.kind.name},
+               {"title", report.kind.title},
+               {"source", {{"train", context.source}, {"test", context.source}}},
+               {"ways", report.rows.empty() ? 0 : report.rows.front().score.recall.size()},
+               {"seed", context.seed},
+               {"subsets", context.subsets},
+               {"options", context.options},
+               {"stamp", stamp_json(context.stamp)},
+               {"results", std::move(results)}};
   if (!report.gains.empty()) json["gains"] = gains_json(report);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -83,7 +83,7 @@ void choose_cost(std::span<const FeatureSet> training, const FeatureSet& test, c
 
 Measured measure(const Variant& variant, bool choose, std::span<const FeatureSet> training, const FeatureSet& test,
                  const ReproduceOptions& options, RunCounter& counter) {
-  const DrawSource source = draws_of_files(training, test, {options.seed});
+  const DrawSource source = draws_of_files(training, test, {options.seed, options.cells});
   Measured measured;
   if (!choose || !has_learning_rate(variant.method)) {
     measured.standard = score_variant(source, variant, counter);
@@ -192,6 +192,8 @@ std::vector<ReproducedCell> reproduce_episodes(std::span<const PaperCell> cells,
   EpisodesOptions protocol = options.episodes;
   protocol.recipe = options.recipe;
   protocol.seed = options.seed;
+  protocol.cells = options.cells;
+  if (options.cells.find) protocol.data_name = content_checksum(novel);
   const std::size_t episodes = protocol.episodes * protocol.seeds;
   std::map<std::string, std::pair<std::optional<EpisodesResult>, std::optional<EpisodesResult>>> measured;
   std::map<std::string, std::vector<Candidate>> candidates;

@@ -14,6 +14,7 @@
 #include "annulus/eval/episodes.h"
 #include "annulus/eval/many_way.h"
 #include "annulus/eval/paper_tables.h"
+#include "annulus/eval/stamp.h"
 #include "annulus/eval/variant.h"
 
 namespace annulus {
@@ -24,6 +25,7 @@ struct ReproduceOptions {
   std::uint64_t seed = 0;      // run i trains with seed + i
   Recipe recipe;               // all numbers that the table does not vary
   EpisodesOptions episodes;    // of table 3, but for shots, methods, recipe and seed
+  CellStore cells{};           // finished runs that are kept
 };
 
 // One of our numbers beside one of the paper's.
@@ -107,6 +109,6 @@ std::string reproduce_foot(const ReproduceReport& report, const TextStyle& style
 // "architecture", "method", "shots", "accuracy_mean", "accuracy_std", "paper_mean", "paper_std", "difference", "runs",
 // ...}], "missing"}.
 std::string reproduce_json(const ReproduceReport& report, const ReproduceOptions& options,
-                           const std::string& features_folder, const std::string& command);
+                           const std::string& features_folder, const Stamp& stamp);
 
 }  // namespace annulus

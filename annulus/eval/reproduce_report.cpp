@@ -218,7 +218,7 @@ std::string reproduce_foot(const ReproduceReport& report, const TextStyle& style
 }
 
 std::string reproduce_json(const ReproduceReport& report, const ReproduceOptions& options,
-                           const std::string& features_folder, const std::string& command) {
+                           const std::string& features_folder, const Stamp& stamp) {
   Json results = Json::array();
   for (const ReproducedCell& cell : report.cells) {
     if (cell.best) results.push_back(number_json(cell, *cell.best, "best"));
@@ -228,21 +228,11 @@ std::string reproduce_json(const ReproduceReport& report, const ReproduceOptions
   for (const MissingFiles& row : report.missing) {
     missing.push_back({{"features", folder_of(row.features)}, {"files", row.files}});
   }
-  const bool test_labels = report.uses_test_labels();
-  Json json = {{"protocol", "reproduce"},
-               {"version", kVersion},
-               {"table", report.table.name},
-               {"title", report.table.title},
-               {"paper", report.table.source},
-               {"source", features_folder},
-               {"seed", options.seed},
-               {"options", describe(options.recipe)},
-               {"stamp",
-                {{"test_labels_used", test_labels},
-                 {"chosen_on", test_labels ? "numbers whose choice is \"best\": test labels; others: training rows only"
-                                           : "training rows only"},
-                 {"command", command}}},
-               {"results", std::move(results)},
+  Json json = {{"protocol", "reproduce"},      {"version", kVersion},
+               {"table", report.table.name},   {"title", report.table.title},
+               {"paper", report.table.source}, {"source", features_folder},
+               {"seed", options.seed},         {"options", describe(options.recipe)},
+               {"stamp", stamp_json(stamp)},   {"results", std::move(results)},
                {"missing", std::move(missing)}};
   if (!report.gains.empty()) json["gains"] = gains_json(report);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

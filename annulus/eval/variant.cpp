@@ -58,11 +58,18 @@ std::string stage_of(const Variant& variant, std::size_t draw, std::size_t draws
 }  // namespace
 
 DrawSource draws_of_files(std::span<const FeatureSet> training, const FeatureSet& test, const DrawOptions& options) {
-  return {
-      training.size(), [training, &test, options](std::size_t draw, const std::string& method, const Recipe& recipe,
-                                                  const ProgressCallback& progress) {
-        return only_run(evaluate_many_way(training[draw], test, one_run(0, draw, options, method, recipe), progress));
-      }};
+  std::vector<DrawOptions> of_draw(training.size(), options);
+  if (options.cells.find) {
+    const std::string tested = content_checksum(test);
+    for (std::size_t draw = 0; draw < training.size(); ++draw) {
+      of_draw[draw].data_name = fmt::format("training {} test {}", content_checksum(training[draw]), tested);
+    }
+  }
+  return {training.size(), [training, &test, of_draw](std::size_t draw, const std::string& method, const Recipe& recipe,
+                                                      const ProgressCallback& progress) {
+            return only_run(
+                evaluate_many_way(training[draw], test, one_run(0, draw, of_draw[draw], method, recipe), progress));
+          }};
 }
 
 DrawSource draws_of_rows(const FeatureSet& set, std::size_t shots, std::size_t draws, const DrawOptions& options) {

@@ -29,7 +29,7 @@ struct DrawSource {
 struct DrawOptions {
   std::uint64_t seed = 0;   // draw i uses seed + i
   CellStore cells{};        // finished runs that are kept
-  std::string data_name{};  // names the features by their content, for the keys of cells
+  std::string data_name{};  // names the features by their content, for the keys of cells; files are named by themselves
 };
 
 // Draw i learns from every row of training[i]; all are tested on `test`. The sets must outlive the source.

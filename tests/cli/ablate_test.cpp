@@ -31,6 +31,33 @@ TEST(Ablate, ADocumentOfItMakesAReport) {
   EXPECT_NE(read_text(scratch / "page/tables.md").find("ibm2, R 4"), std::string::npos);
 }
 
+TEST(Ablate, TheStampSaysThatRatesWereLookedAtOnTestLabels) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const Outcome outcome = run_annulus(scratch, quickly({"ablate", features, "--what", "lr", "--values", "0.01,0.1",
+                                                        "--shots", "2", "--subsets", "1", "--json"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["stamp"]["test_labels_used"], true);
+  EXPECT_TRUE(json["stamp"]["checksums"].contains("features"));
+}
+
+TEST(Ablate, GoesOnWithFinishedCells) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const auto results = [&] {
+    const Outcome outcome = run_annulus(scratch, quickly({"ablate", features, "--what", "schema", "--shots", "2",
+                                                          "--subsets", "1", "--resume", scratch / "cells", "--json"}));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out)["results"].dump();
+  };
+  const std::string first = results();
+  const auto size = std::filesystem::file_size(scratch / "cells");
+  // The times of the runs are those of the first call, too: nothing was trained again.
+  EXPECT_EQ(results(), first);
+  EXPECT_EQ(std::filesystem::file_size(scratch / "cells"), size);
+}
+
 TEST(Ablate, RefusesWhatMakesNoSense) {
   const Scratch scratch;
   const std::string features = write_small_features(scratch);
