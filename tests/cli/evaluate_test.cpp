@@ -1,14 +1,23 @@
 // evaluate and demo: the many-way protocol from the command line.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "tests/cli/program.h"
 
 namespace annulus {
 namespace {
 
+void write_text(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+// Without what differs from run to run: times, threads and the command.
 nlohmann::json without_seconds(nlohmann::json report) {
+  for (const char* name : {"time", "threads", "command"}) report["stamp"].erase(name);
   for (auto& result : report["results"]) {
     for (auto& run : result["runs"]) run.erase("seconds");
   }
@@ -106,7 +115,8 @@ TEST(Evaluate, CsvHasOneLineARun) {
   const Outcome outcome =
       run_annulus(scratch, {"evaluate", features, "--methods", "ncm", "--shots", "1", "--csv", "-", "--seed", "3"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_TRUE(outcome.out.starts_with("method,shots,seed,accuracy,epsilon,seconds\nncm,1,3,")) << outcome.out;
+  EXPECT_TRUE(outcome.out.starts_with("method,shots,seed,accuracy,top5,macro,ece,epsilon,seconds\nncm,1,3,"))
+      << outcome.out;
   EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 4);
 }
 
@@ -148,6 +158,67 @@ TEST(Evaluate, BaseClassesComeFromAFileOfTheirOwn) {
     EXPECT_EQ(json["results"][1]["method"], "dc");
     EXPECT_NE(json.dump().find("base.safetensors"), std::string::npos) << "the report says where the base came from";
   }
+}
+
+TEST(Evaluate, DrawsThatWereWrittenGiveTheSameResult) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const auto evaluate = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"evaluate", features, "--methods", "ncm,baseline", "--json"});
+    const Outcome outcome = run_annulus(scratch, quickly(words));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return without_seconds(nlohmann::json::parse(outcome.out));
+  };
+  const auto drawn = evaluate({"--shots", "1,2", "--subsets", "2", "--write-splits", scratch / "draws.json"});
+  const auto fixed = evaluate({"--splits", scratch / "draws.json"});
+  EXPECT_EQ(fixed["results"].dump(), drawn["results"].dump());
+  EXPECT_EQ(fixed["stamp"]["checksums"].dump(), drawn["stamp"]["checksums"].dump());
+}
+
+TEST(Evaluate, LearnsFromListsOfRows) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const FeatureSet set = make_synthetic(small_data());
+  std::string lines = "# two rows of the first class, one of each other\n";
+  std::vector<std::size_t> taken(set.classes(), 0);
+  for (std::size_t i = 0; i < set.rows(); ++i) {
+    const auto label = static_cast<std::size_t>(set.labels()[i]);
+    if (set.is_train()[i] == 0 || taken[label] >= (label == 0 ? 2U : 1U)) continue;
+    ++taken[label];
+    lines += fmt::format("{}\n", i);
+  }
+  write_text(scratch / "list.txt", lines);
+  const Outcome outcome =
+      run_annulus(scratch, {"evaluate", features, "--methods", "ncm", "--lists", scratch / "list.txt", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["results"][0]["runs"][0]["support_rows"], set.classes() + 1);
+  EXPECT_EQ(json["results"][0]["shots"], 0);
+  write_text(scratch / "short.txt", "0\n");
+  const Outcome refused = run_annulus(scratch, {"evaluate", features, "--lists", scratch / "short.txt"});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_NE(refused.err.find("rows of every class"), std::string::npos) << refused.err;
+}
+
+TEST(Evaluate, ResumesWithoutDoingAnythingTwice) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const auto evaluate = [&](const char* methods) {
+    const Outcome outcome = run_annulus(scratch, quickly({"evaluate", features, "--methods", methods, "--shots", "1",
+                                                          "--subsets", "2", "--resume", scratch / "cells", "--json"}));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out);
+  };
+  const auto first = evaluate("baseline");
+  const std::string kept = read_text(scratch / "cells");
+  // What a kill in the middle of the second run leaves behind.
+  write_text(scratch / "cells", kept.substr(0, kept.size() - 20));
+  const auto again = evaluate("baseline,ncm");
+  // The run that was whole kept even its time; the other was done anew with the same answer.
+  EXPECT_EQ(again["results"][0]["runs"][0].dump(), first["results"][0]["runs"][0].dump());
+  EXPECT_EQ(again["results"][0]["runs"][1]["accuracy"], first["results"][0]["runs"][1]["accuracy"]);
+  const std::string text = read_text(scratch / "cells");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
 }
 
 }  // namespace
