@@ -14,7 +14,7 @@ namespace annulus::cli {
 struct EmojiProtocols {
   std::string folder = "emoji-results";
   std::size_t classes = 0;             // first emoji by name; 0: all
-  std::size_t ablation_classes = 300;  // of the ablations, which have many more trainings
+  std::size_t ablation_classes = 200;  // of the ablations, which have many more trainings
   std::size_t subsets = 2;             // draws of houses; the ablations take one more
   std::vector<std::size_t> shots{1, 2, 3, 5};
   std::size_t ablation_shots = 3;
