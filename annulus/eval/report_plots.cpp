@@ -169,6 +169,7 @@ std::vector<ReportPlot> search_plots(const ResultsDocument& document) {
     plot.target = trace.target;
     plot.target_name = "asked for";
     plot.pass_and_fail = true;
+    plot.y_percent = true;
     CurveSeries series{"", 2, {}, false};
     double largest_passed = 0.0;
     for (std::size_t i = 0; i < trace.probes.size(); ++i) {

@@ -249,8 +249,9 @@ std::optional<ResultsStamp> read_stamp(const Field& field) {
     if (sums.is_text() || sums.absent()) {
       stamp.checksums.emplace_back(what, sums.text());
     } else {
+      std::size_t number = 0;
       sums.each(1000, [&](const Field& sum) {
-        stamp.checksums.emplace_back(fmt::format("{} {}", what, stamp.checksums.size()), sum.text());
+        stamp.checksums.emplace_back(fmt::format("{} {}", what, ++number), sum.text());
       });
     }
   });

@@ -49,6 +49,14 @@ std::string failed_mark(const PlotStyle& style) {
                      ink_colour(Ink::kBad, style));
 }
 
+// The part of an axis from 0 to 100.
+Axis within_percent(Axis axis) {
+  axis.low = std::max(axis.low, 0.0);
+  axis.high = std::min(axis.high, 100.0);
+  std::erase_if(axis.ticks, [&](double tick) { return tick < axis.low || tick > axis.high; });
+  return axis;
+}
+
 Axis value_axis(const CategoryPlot& plot) {
   Range range;
   for (const CategorySeries& series : plot.series) {
@@ -63,15 +71,8 @@ Axis value_axis(const CategoryPlot& plot) {
   if (plot.percent) range = {std::clamp(range.low, 0.0, 100.0), std::clamp(range.high, 0.0, 100.0)};
   // A little air, so that no mark lies on the frame.
   const double air = 0.06 * (range.high - range.low);
-  Axis axis = linear_axis(range.low - air, range.high + air, kTicks);
-  if (plot.percent && (axis.low < 0.0 || axis.high > 100.0)) {
-    const double low = std::max(axis.low, 0.0);
-    const double high = std::min(axis.high, 100.0);
-    axis.low = low;
-    axis.high = high;
-    std::erase_if(axis.ticks, [&](double tick) { return tick < low || tick > high; });
-  }
-  return axis;
+  const Axis axis = linear_axis(range.low - air, range.high + air, kTicks);
+  return plot.percent ? within_percent(axis) : axis;
 }
 
 std::string draw_error_bar(double x, double y_low, double y_high, const std::string& colour) {
@@ -128,8 +129,9 @@ std::pair<Axis, Axis> curve_axes(const CurvePlot& plot) {
   if (y.empty()) y.add(0.0);
   const double x_air = 0.05 * (x.high - x.low);
   const double y_air = 0.08 * (y.high - y.low);
+  const Axis y_axis = linear_axis(y.low - y_air, y.high + y_air, kTicks);
   return {linear_axis(std::max(0.0, x.low - x_air), x.high + x_air, kTicks),
-          linear_axis(y.low - y_air, y.high + y_air, kTicks)};
+          plot.y_percent ? within_percent(y_axis) : y_axis};
 }
 
 std::vector<LegendEntry> curve_legend(const CurvePlot& plot, const PlotStyle& style) {

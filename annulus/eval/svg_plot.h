@@ -70,6 +70,7 @@ struct CurvePlot {
   PlotLabels labels;
   std::vector<CurveSeries> series;
   bool both_percent = false;       // both axes from 0 to 100, with a diagonal
+  bool y_percent = false;          // the y axis stays within 0 and 100; values do already
   std::optional<double> target{};  // a level line
   std::string target_name{};       // in the legend
   bool pass_and_fail = false;      // the legend explains kPassed and kFailed

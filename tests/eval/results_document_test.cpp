@@ -67,7 +67,9 @@ TEST(ResultsDocument, ReadsEveryKeyOfManyWay) {
   EXPECT_EQ(document.comparisons[0].p_value, 0.0004);
   ASSERT_TRUE(document.stamp);
   EXPECT_EQ(document.stamp->test_labels_used, false);
-  EXPECT_EQ(document.stamp->checksums.size(), 4U);
+  ASSERT_EQ(document.stamp->checksums.size(), 4U);
+  EXPECT_EQ(document.stamp->checksums[0].first, "features");
+  EXPECT_EQ(document.stamp->checksums[3].first, "splits 3");
   EXPECT_EQ(document.stamp->threads, 2.0);
 }
 

@@ -111,6 +111,13 @@ TEST(SvgPlot, PercentAxesEndAtTheirEnds) {
   EXPECT_NE(svg.find(">100</text>"), std::string::npos);
   EXPECT_EQ(svg.find(">120</text>"), std::string::npos);
   EXPECT_EQ(svg.find(">−20</text>"), std::string::npos);
+  CurvePlot curve;
+  curve.series = {{"", 0, {{1.0, 62.0}, {2.0, 100.0}}}};
+  curve.y_percent = true;
+  const std::string search = draw_plot(curve, {});
+  EXPECT_EQ(check_points(search), 2U);
+  EXPECT_NE(search.find(">100</text>"), std::string::npos);
+  EXPECT_EQ(search.find(">110</text>"), std::string::npos);
 }
 
 TEST(SvgPlot, SeriesDifferByMoreThanColour) {
