@@ -118,7 +118,7 @@ TEST(PaperTables, AllowancesSayWhatTheyAreMadeFrom) {
   EXPECT_NEAR(svm->half_width, 2.0 * (0.6 + 0.05) + 0.05, 1e-12);
   EXPECT_NE(svm->basis.find("table 1"), std::string::npos);
   EXPECT_EQ(allowance_of(paper_table("table2").cells.front())->half_width, 0.5);
-  const PaperCell& mean = paper_table("table3").cells.front();
+  const PaperCell mean = paper_table("table3").cells.front();
   EXPECT_EQ(mean.metric, "acc_m");
   EXPECT_NEAR(allowance_of(mean)->half_width, 2.0 * 6.1 * std::sqrt(2.0 / 2500.0) + 0.05, 1e-12);
   EXPECT_FALSE(allowance_of(paper_table("table3").cells[2]));
