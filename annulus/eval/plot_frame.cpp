@@ -35,8 +35,15 @@ void PlotFrame::lay_out() {
   const double font = style_.font_size;
   double widest = 0.0;
   for (const std::string& label : tick_labels(y_axis_)) widest = std::max(widest, text_width(label, font));
-  left_ = widest + 0.9 * font;
-  right_ = style_.width - 0.9 * font;
+  // Numbers below the ends of the x axis reach beyond them by half their width.
+  double half_label = 0.0;
+  if (!by_category_) {
+    for (const std::string& label : tick_labels(x_axis_)) {
+      half_label = std::max(half_label, 0.5 * text_width(label, font));
+    }
+  }
+  left_ = std::max(widest + 0.9 * font, half_label);
+  right_ = style_.width - std::max(0.9 * font, half_label + 0.2 * font);
   top_ = 0.4 * font;
   if (!style_.in_page) top_ += 2.0 * font;  // its title
   lay_out_legend();

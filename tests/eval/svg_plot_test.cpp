@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "annulus/eval/axis_ticks.h"
+#include "annulus/eval/svg_canvas.h"
 #include "annulus/vision/image.h"
 #include "annulus/vision/svg.h"
 
@@ -118,6 +119,22 @@ TEST(SvgPlot, PercentAxesEndAtTheirEnds) {
   EXPECT_EQ(check_points(search), 2U);
   EXPECT_NE(search.find(">100</text>"), std::string::npos);
   EXPECT_EQ(search.find(">110</text>"), std::string::npos);
+}
+
+// A number below the end of the axis is centred there, so half of it needs room beyond.
+TEST(SvgPlot, NumbersBelowTheEndsOfTheAxisStayInside) {
+  CurvePlot curve;
+  curve.series = {{"", 0, {{1.3056, 91.0}, {1.4312, 88.3}}}};
+  const PlotStyle style;
+  const std::string plot = draw_plot(curve, style);
+  const std::regex number(R"re(<text x="([0-9.]+)"[^>]*text-anchor="middle"[^>]*>(1\.[0-9]+)</text>)re");
+  std::size_t found = 0;
+  for (std::sregex_iterator it(plot.begin(), plot.end(), number), end; it != end; ++it, ++found) {
+    const double half = 0.5 * text_width((*it)[2].str(), style.font_size);
+    EXPECT_GE(std::stod((*it)[1]) - half, 0.0) << (*it)[0];
+    EXPECT_LE(std::stod((*it)[1]) + half, style.width) << (*it)[0];
+  }
+  EXPECT_GE(found, 3U);
 }
 
 TEST(SvgPlot, SeriesDifferByMoreThanColour) {
