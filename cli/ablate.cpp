@@ -83,14 +83,7 @@ void add_ablate(CLI::App& app, Action& action) {
   command.add_option("--values", options->ablation.values, "Values to try, in place of those of the paper")
       ->delimiter(',')
       ->type_name("VALUE,...");
-  command.add_option("--shots", options->shots, "Rows a class, or all")
-      ->delimiter(',')
-      ->type_name("K,...")
-      ->capture_default_str();
-  command.add_option("--subsets", options->subsets, "Random draws to average over, with seeds seed, seed + 1, ...")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""))
-      ->capture_default_str();
+  add_draws(command, options->shots, options->subsets);
   command.add_option("--beside", options->ablation.beside, "Methods to print beside")
       ->delimiter(',')
       ->type_name("NAME,...")

@@ -34,6 +34,17 @@ void add_json(CLI::App& command, std::string& file, const std::string& meaning) 
       ->expected(0, 1);
 }
 
+void add_draws(CLI::App& command, std::vector<std::string>& shots, std::size_t& subsets) {
+  command.add_option("--shots", shots, "Rows a class, or all")
+      ->delimiter(',')
+      ->type_name("K,...")
+      ->capture_default_str();
+  command.add_option("--subsets", subsets, "Random draws to average over, with seeds seed, seed + 1, ...")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""))
+      ->capture_default_str();
+}
+
 std::string method_list() {
   std::string list = "Methods to compare:";
   for (const Method& method : methods()) list += fmt::format(" {} ({});", method.name, method.summary);

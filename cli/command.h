@@ -41,6 +41,8 @@ void add_quiet(CLI::App& command, RunOptions& options);
 // --json [FILE]: `file` becomes "-" (standard output) when the option is given without a file, and stays empty when
 // the option is not given.
 void add_json(CLI::App& command, std::string& file, const std::string& meaning);
+// --shots and --subsets of the many-way protocol.
+void add_draws(CLI::App& command, std::vector<std::string>& shots, std::size_t& subsets);
 // The methods that protocols compare, for help texts.
 std::string method_list();
 // Ends the help of a verb with an example.

@@ -53,7 +53,7 @@ void run_episodes(const EpisodesCommand& options) {
                            protocol.seeds, protocol.threads);
   stamp.checksums["features"] = content_checksum(set);
   if (base) stamp.checksums["base"] = base->checksum();
-  for (const auto& [part, sum] : stamp.checksums) protocol.data_name += part + " " + sum + " ";
+  protocol.data_name = data_name(stamp);
   const EpisodesReport report = evaluate_episodes(set, protocol, bar.callback());
   if (!options.json.empty()) write_output(options.json, episodes_json(report, protocol, options.features.path, stamp));
   if (options.json == "-") return;

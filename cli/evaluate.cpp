@@ -66,7 +66,7 @@ void name_data(ManyWayOptions& protocol, Stamp& stamp, const FeatureSet& train, 
   stamp.checksums["features"] = content_checksum(train);
   if (&train != &test) stamp.checksums["test"] = content_checksum(test);
   if (protocol.base != nullptr) stamp.checksums["base"] = protocol.base->checksum();
-  for (const auto& [part, sum] : stamp.checksums) protocol.data_name += part + " " + sum + " ";
+  protocol.data_name = data_name(stamp);
 }
 
 ManyWayReport evaluate_sets(const EvaluateOptions& options, ManyWayOptions& protocol, ReportContext& context,
@@ -141,14 +141,7 @@ void add_evaluate(CLI::App& app, Action& action) {
   command.add_option("--train", options->train, "Feature file or folder of images to draw training rows from")
       ->type_name("FILE");
   command.add_option("--test", options->test, "Feature file or folder of images of the test rows")->type_name("FILE");
-  command.add_option("--shots", options->shots, "Rows a class, or all")
-      ->delimiter(',')
-      ->type_name("K,...")
-      ->capture_default_str();
-  command.add_option("--subsets", options->subsets, "Random draws to average over, with seeds seed, seed + 1, ...")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""))
-      ->capture_default_str();
+  add_draws(command, options->shots, options->subsets);
   command.add_option("--methods", options->methods, method_list())
       ->delimiter(',')
       ->type_name("NAME,...")

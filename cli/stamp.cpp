@@ -18,6 +18,12 @@ Stamp make_stamp(std::span<const std::string> methods, const std::string& rate_o
   return stamp;
 }
 
+std::string data_name(const Stamp& stamp) {
+  std::string name;
+  for (const auto& [part, sum] : stamp.checksums) name += part + " " + sum + " ";
+  return name;
+}
+
 void add_against(CLI::App& command, std::string& method) {
   command
       .add_option("--against", method, "Method that the others are compared with (baseline if there, else the first)")

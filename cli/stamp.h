@@ -17,6 +17,9 @@ namespace annulus::cli {
 Stamp make_stamp(std::span<const std::string> methods, const std::string& rate_on, std::uint64_t first_seed,
                  std::size_t seeds, int threads);
 
+// Names the data of a result by all checksums of its stamp, for the keys of cells.
+std::string data_name(const Stamp& stamp);
+
 // --against of the protocols.
 void add_against(CLI::App& command, std::string& method);
 // --resume of the protocols.

@@ -8,6 +8,8 @@
 
 #include "annulus/base/version.h"
 #include "annulus/eval/ablation.h"
+#include "annulus/eval/result_text.h"
+#include "annulus/eval/results_json.h"
 
 namespace annulus {
 namespace {
@@ -16,37 +18,19 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kChosen = "best of these ON THE TEST LABELS";
 
-std::string shots_text(std::size_t shots) { return shots == 0 ? "all" : std::to_string(shots); }
-std::string epsilon_text(double epsilon) { return epsilon == 0.0 ? "-" : fmt::format("{:.3f}", epsilon); }
-
 Json gains_json(const AblationReport& report) {
   Json gains = Json::array();
   for (const AblationGain& entry : report.gains) {
-    Json bins = Json::array();
-    for (const GainBin& bin : entry.gain.bins) {
-      bins.push_back({{"classes", bin.classes}, {"baseline", bin.baseline}, {"gain", bin.gain}});
-    }
-    gains.push_back({{"shots", entry.shots},
-                     {"classes", entry.gain.classes},
-                     {"improved", entry.gain.improved},
-                     {"worsened", entry.gain.worsened},
-                     {"bins", std::move(bins)}});
+    Json json = {{"shots", entry.shots}};
+    json.update(class_gain_json(entry.gain));
+    gains.push_back(std::move(json));
   }
   return gains;
 }
 
 Json row_json(const AblationRow& row) {
   Json runs = Json::array();
-  for (const ManyWayRun& run : row.score.runs) {
-    runs.push_back({{"seed", run.seed},
-                    {"accuracy", run.accuracy},
-                    {"epsilon", run.epsilon},
-                    {"seconds", run.seconds},
-                    {"support_rows", run.support_rows},
-                    {"query_rows", run.query_rows}});
-  }
-  Json recall = Json::array();
-  for (const double value : row.score.recall) recall.push_back(std::isnan(value) ? Json() : Json(value));
+  for (const ManyWayRun& run : row.score.runs) runs.push_back(run_summary_json(run));
   return {{"method", row.name},
           {"shots", row.shots},
           {"beside", row.beside},
@@ -55,7 +39,7 @@ Json row_json(const AblationRow& row) {
           {"accuracy_mean", row.score.accuracy.mean},
           {"accuracy_std", row.score.accuracy.standard_deviation},
           {"runs", std::move(runs)},
-          {"recall", std::move(recall)}};
+          {"recall", recall_json(row.score.recall)}};
 }
 
 }  // namespace
@@ -74,8 +58,7 @@ std::string ablation_table(const AblationReport& report, bool colour) {
     const Summary& accuracy = row.score.accuracy;
     text += fmt::format("{:>5}  {:<{}}  {:>7.2f} ± {:>5.2f}  {:>7}  {:>9.3f}", shots_text(row.shots), row.name, width,
                         accuracy.mean, accuracy.standard_deviation, epsilon_text(row.score.epsilon), row.score.seconds);
-    if (row.best_on_test_labels)
-      text += fmt::format("  {}{}{}", colour ? "\033[1;31m" : "", kChosen, colour ? "\033[0m" : "");
+    if (row.best_on_test_labels) text += "  " + red_text(kChosen, colour);
     text += "\n";
   }
   for (const AblationGain& entry : report.gains) {

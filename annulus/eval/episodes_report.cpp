@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "annulus/base/version.h"
-#include "annulus/eval/comparison_json.h"
 #include "annulus/eval/episodes.h"
+#include "annulus/eval/result_text.h"
+#include "annulus/eval/results_json.h"
 
 namespace annulus {
 namespace {
@@ -37,8 +38,7 @@ std::string episodes_table(const EpisodesReport& report) {
     // The plus-minus sign takes two bytes and one column, so the cell is aligned by its parts.
     text += fmt::format("{:>5}  {:<{}}  {:>6.2f} ± {:>4.2f}  {:>6.2f}  {:>6.2f}  {:>6.2f}  {:>7.2f}  {:>7}  {:>9.2f}\n",
                         result.shots, result.method, width, result.mean, result.interval, result.standard_deviation,
-                        result.worst, result.worst_10, result.worst_100,
-                        result.epsilon == 0.0 ? "-" : fmt::format("{:.3f}", result.epsilon), result.seconds);
+                        result.worst, result.worst_10, result.worst_100, epsilon_text(result.epsilon), result.seconds);
   }
   return text;
 }
@@ -56,7 +56,7 @@ std::string episodes_json(const EpisodesReport& report, const EpisodesOptions& o
                        {"acc_100", result.worst_100},
                        {"ci95", result.interval},
                        {"ci95_classes", result.class_interval},
-                       {"learning_rate", result.learning_rate ? Json(*result.learning_rate) : Json()},
+                       {"learning_rate", optional_json(result.learning_rate)},
                        {"epsilon", result.epsilon},
                        {"seconds", result.seconds},
                        {"accuracies", result.accuracies},

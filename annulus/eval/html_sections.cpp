@@ -6,6 +6,7 @@
 #include "annulus/eval/html_parts.h"
 #include "annulus/eval/method.h"
 #include "annulus/eval/report_findings.h"
+#include "annulus/eval/result_text.h"
 
 namespace annulus {
 namespace {

@@ -4,20 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "annulus/base/version.h"
-#include "annulus/eval/comparison_json.h"
 #include "annulus/eval/metrics.h"
+#include "annulus/eval/result_text.h"
+#include "annulus/eval/results_json.h"
 
 namespace annulus {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string shots_text(std::size_t shots) { return shots == 0 ? "all" : std::to_string(shots); }
 
 double mean_of(const ManyWayResult& result, double ManyWayRun::*field) {
   std::vector<double> values;
@@ -25,27 +23,7 @@ double mean_of(const ManyWayResult& result, double ManyWayRun::*field) {
   return summarize(values).mean;
 }
 
-// Time of one run, with the digits that matter at its size.
-std::string seconds_text(double seconds) {
-  if (seconds < 1.0) return fmt::format("{:.3f}", seconds);
-  return seconds < 100.0 ? fmt::format("{:.1f}", seconds) : fmt::format("{:.0f}", seconds);
-}
-
 std::string optional_text(const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : "-"; }
-
-Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
-Json run_json(const ManyWayRun& run) {
-  return {{"seed", run.seed},
-          {"accuracy", run.accuracy},
-          {"top5", optional_json(run.tally.top5)},
-          {"macro", run.tally.macro},
-          {"ece", optional_json(run.tally.ece)},
-          {"epsilon", run.epsilon},
-          {"seconds", run.seconds},
-          {"support_rows", run.support_rows},
-          {"query_rows", run.query_rows}};
-}
 
 Json confusions_json(const ManyWayResult& result, std::span<const std::string> names) {
   Json json = Json::array();
@@ -84,9 +62,7 @@ Json search_json(const std::optional<SearchResult>& search) {
 
 Json result_json(const ManyWayResult& result, std::span<const std::string> names) {
   Json runs = Json::array();
-  for (const ManyWayRun& run : result.runs) runs.push_back(run_json(run));
-  Json recall = Json::array();
-  for (const double value : result.recall) recall.push_back(std::isnan(value) ? Json() : Json(value));
+  for (const ManyWayRun& run : result.runs) runs.push_back(run_summary_json(run));
   return {{"method", result.method},
           {"shots", result.shots},
           {"accuracy_mean", result.accuracy_mean},
@@ -96,7 +72,7 @@ Json result_json(const ManyWayResult& result, std::span<const std::string> names
           {"macro_mean", result.macro_mean},
           {"ece_mean", optional_json(result.ece_mean)},
           {"runs", std::move(runs)},
-          {"recall", std::move(recall)},
+          {"recall", recall_json(result.recall)},
           {"confusions", confusions_json(result, names)},
           {"calibration", calibration_json(result)},
           {"search", result.runs.empty() ? Json() : search_json(result.runs.front().search)}};
@@ -104,33 +80,17 @@ Json result_json(const ManyWayResult& result, std::span<const std::string> names
 
 }  // namespace
 
-nlohmann::ordered_json comparisons_json(std::span<const MethodComparison> comparisons, const std::string& paired_by) {
-  Json json = Json::array();
-  for (const MethodComparison& comparison : comparisons) {
-    json.push_back({{"shots", comparison.shots},
-                    {"method", comparison.method},
-                    {"against", comparison.against},
-                    {"difference", comparison.paired.difference},
-                    {"ci95", comparison.paired.interval},
-                    {"p_value", comparison.paired.p_value},
-                    {"pairs", comparison.paired.pairs},
-                    {"test", "two-sided sign-flip test, paired by " + paired_by}});
-  }
-  return json;
-}
-
 std::string many_way_table(const ManyWayReport& report) {
   std::size_t width = std::string_view("method").size();
   for (const ManyWayResult& result : report.results) width = std::max(width, result.method.size());
   std::string text = fmt::format("{:>5}  {:<{}}  {:>15}  {:>6}  {:>6}  {:>7}  {:>9}\n", "shots", "method", width,
                                  "accuracy %", "top-5", "ECE", "epsilon", "seconds");
   for (const ManyWayResult& result : report.results) {
-    const double epsilon = mean_of(result, &ManyWayRun::epsilon);
     // The plus-minus sign takes two bytes and one column, so the cell is aligned by its parts.
     text +=
         fmt::format("{:>5}  {:<{}}  {:>7.2f} ± {:>5.2f}  {:>6}  {:>6}  {:>7}  {:>9}\n", shots_text(result.shots),
                     result.method, width, result.accuracy_mean, result.accuracy_std, optional_text(result.top5_mean),
-                    optional_text(result.ece_mean), epsilon == 0.0 ? "-" : fmt::format("{:.3f}", epsilon),
+                    optional_text(result.ece_mean), epsilon_text(mean_of(result, &ManyWayRun::epsilon)),
                     seconds_text(mean_of(result, &ManyWayRun::seconds)));
   }
   return text;

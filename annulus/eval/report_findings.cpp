@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "annulus/eval/result_text.h"
+
 namespace annulus {
 namespace {
 

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "annulus/eval/report_findings.h"
+#include "annulus/eval/result_text.h"
 #include "annulus/eval/table_formats.h"
 
 namespace annulus {

@@ -10,6 +10,8 @@
 
 #include "annulus/base/version.h"
 #include "annulus/eval/reproduce.h"
+#include "annulus/eval/result_text.h"
+#include "annulus/eval/results_json.h"
 
 namespace annulus {
 namespace {
@@ -17,10 +19,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kOnTestLabels = "CHOSEN ON THE TEST LABELS";
-
-std::string red(const std::string& text, const TextStyle& style) {
-  return style.colour ? "\033[1;31m" + text + "\033[0m" : text;
-}
 
 std::string folder_of(const PaperFeatures& features) {
   return fmt::format("{}/{}/{}", features.pretraining, features.dataset, features.architecture);
@@ -45,7 +43,7 @@ std::string number_text(const std::optional<OurNumber>& number, const TextStyle&
   if (!number) return fmt::format("{:>34}", "-");
   const std::string text = fmt::format("{:>6.2f} ± {:>5.2f} {:>+6.2f}{} {:<11}", number->value, number->deviation,
                                        number->difference, number->outside ? "!" : " ", number->chosen);
-  return number->outside ? red(text, style) : text;
+  return number->outside ? red_text(text, style.colour) : text;
 }
 
 std::size_t runs_of(const ReproducedCell& cell) {
@@ -60,7 +58,7 @@ std::string episodes_lines(std::span<const ReproducedCell> cells, const TextStyl
     for (const ReproducedCell& cell : cells) {
       const std::optional<OurNumber>& number = cell.*member;
       const std::string value = fmt::format("{:>8.2f}{}", number->value, number->outside ? "!" : " ");
-      line += number->outside ? red(value, style) : value;
+      line += number->outside ? red_text(value, style.colour) : value;
       chosen = number->chosen;
     }
     text += line + (chosen.empty() ? "" : "  " + chosen) + "\n";
@@ -76,14 +74,7 @@ std::string episodes_lines(std::span<const ReproducedCell> cells, const TextStyl
 
 Json number_json(const ReproducedCell& cell, const OurNumber& number, const char* choice) {
   Json runs = Json::array();
-  for (const ManyWayRun& run : number.runs) {
-    runs.push_back({{"seed", run.seed},
-                    {"accuracy", run.accuracy},
-                    {"epsilon", run.epsilon},
-                    {"seconds", run.seconds},
-                    {"support_rows", run.support_rows},
-                    {"query_rows", run.query_rows}});
-  }
+  for (const ManyWayRun& run : number.runs) runs.push_back(run_summary_json(run));
   const PaperCell& paper = cell.paper;
   Json json = {{"pretraining", paper.features.pretraining},
                {"dataset", paper.features.dataset},
@@ -117,16 +108,9 @@ Json number_json(const ReproducedCell& cell, const OurNumber& number, const char
 Json gains_json(const ReproduceReport& report) {
   Json gains = Json::array();
   for (const GainByShots& entry : report.gains) {
-    Json bins = Json::array();
-    for (const GainBin& bin : entry.gain.bins) {
-      bins.push_back({{"classes", bin.classes}, {"baseline", bin.baseline}, {"gain", bin.gain}});
-    }
-    gains.push_back({{"features", folder_of(entry.features)},
-                     {"shots", entry.shots},
-                     {"classes", entry.gain.classes},
-                     {"improved", entry.gain.improved},
-                     {"worsened", entry.gain.worsened},
-                     {"bins", std::move(bins)}});
+    Json json = {{"features", folder_of(entry.features)}, {"shots", entry.shots}};
+    json.update(class_gain_json(entry.gain));
+    gains.push_back(std::move(json));
   }
   return gains;
 }
@@ -138,10 +122,11 @@ std::string reproduce_head(const PaperTable& table, const ReproduceOptions& opti
   if (!table.note.empty()) text += table.note + "\n";
   const bool episodes = table.name == "table3";
   if (options.best_rates) {
-    text += red(fmt::format("best: the learning rate{} is {}{}, as the paper did. Nobody who uses a model can do that.",
+    text += red_text(
+                fmt::format("best: the learning rate{} is {}{}, as the paper did. Nobody who uses a model can do that.",
                             table.name == "table4" ? " (of svm: C)" : "", kOnTestLabels,
                             episodes ? ", by 20 further episodes of the same rows" : ""),
-                style) +
+                style.colour) +
             "\n";
   }
   if (options.standard_rates) {
@@ -201,9 +186,9 @@ std::string reproduce_foot(const ReproduceReport& report, const TextStyle& style
     for (const std::string& basis : bases) text += fmt::format("Allowed: {}, and rounding.\n", basis);
   }
   if (report.uses_test_labels()) {
-    text += red(fmt::format("Numbers under \"{}\" are {}: they flatter.",
-                            report.table.name == "table3" ? "chosen" : "best", kOnTestLabels),
-                style) +
+    text += red_text(fmt::format("Numbers under \"{}\" are {}: they flatter.",
+                                 report.table.name == "table3" ? "chosen" : "best", kOnTestLabels),
+                     style.colour) +
             "\n";
   }
   if (report.missing.empty()) return text;

@@ -341,6 +341,4 @@ std::string merge_results(std::span<const std::string> texts) {
   return merged.dump(2) + "\n";
 }
 
-std::string shots_text(std::size_t shots) { return shots == 0 ? "all" : std::to_string(shots); }
-
 }  // namespace annulus

@@ -121,7 +121,4 @@ std::vector<ResultsDocument> parse_results(std::string_view text, const std::str
 // {"documents": [...]} of the documents in `texts`, all of which parse_results accepts; nothing is left out or rounded.
 std::string merge_results(std::span<const std::string> texts);
 
-// "5", or "all" for 0.
-std::string shots_text(std::size_t shots);
-
 }  // namespace annulus

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "annulus/eval/report_findings.h"
+#include "annulus/eval/result_text.h"
 #include "annulus/eval/table_formats.h"
 
 namespace annulus {
@@ -63,12 +64,6 @@ std::string signed_text(double value) {
 }
 
 }  // namespace
-
-std::string seconds_text(double seconds) {
-  if (seconds > 0.0 && seconds < 0.0005) return "< 0.001";
-  if (seconds < 1.0) return fmt::format("{:.3f}", seconds);
-  return seconds < 100.0 ? fmt::format("{:.1f}", seconds) : fmt::format("{:.0f}", seconds);
-}
 
 std::string spread_words(const ResultsDocument& document) {
   if (document.protocol == ResultsProtocol::kEpisodes) return "half the 95 % interval of the mean over episodes";

@@ -1,18 +1,16 @@
 // Names the numbers of a run.
 #include "annulus/eval/run_json.h"
 
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "annulus/base/error.h"
+#include "annulus/eval/results_json.h"
 
 namespace annulus {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json optional_number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
 std::optional<double> optional_number(const Json& json) {
   return json.is_null() ? std::nullopt : std::optional(json.get<double>());
@@ -43,13 +41,6 @@ SearchResult search_from(const Json& json) {
   return search;
 }
 
-// A class without test rows has no recall, and JSON no NaN.
-Json recall_json(const std::vector<double>& recall) {
-  Json json = Json::array();
-  for (const double value : recall) json.push_back(std::isnan(value) ? Json() : Json(value));
-  return json;
-}
-
 Json tally_json(const TallyResult& tally) {
   Json confusions = Json::array();
   for (const Confusion& pair : tally.confusions) {
@@ -57,8 +48,8 @@ Json tally_json(const TallyResult& tally) {
   }
   Json confidence = Json::array();
   for (const ConfidenceBin& bin : tally.confidence) confidence.push_back({bin.confidence, bin.hits, bin.count});
-  return {{"top5", optional_number(tally.top5)}, {"macro", tally.macro},
-          {"ece", optional_number(tally.ece)},   {"recall", recall_json(tally.recall)},
+  return {{"top5", optional_json(tally.top5)},   {"macro", tally.macro},
+          {"ece", optional_json(tally.ece)},     {"recall", recall_json(tally.recall)},
           {"confusions", std::move(confusions)}, {"confidence", std::move(confidence)}};
 }
 

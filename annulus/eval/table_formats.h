@@ -44,9 +44,6 @@ std::string spread_words(const ResultsDocument& document);
 // That number; absent where the document has none or it says nothing (a single draw).
 std::optional<double> spread_of(const ResultsDocument& document, const MethodResult& result);
 
-// "12.3", "0.004", "< 0.001": seconds with the digits that matter.
-std::string seconds_text(double seconds);
-
 std::string escape_markdown(std::string_view text);
 std::string escape_latex(std::string_view text);
 std::string escape_csv(std::string_view text);

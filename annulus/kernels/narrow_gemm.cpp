@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "annulus/kernels/narrow_gemm.cpp"
@@ -86,31 +87,38 @@ void all_rows(float alpha, const float* a, std::size_t a_stride, std::size_t row
   }
 }
 
-void products(float alpha, const float* a, std::size_t a_stride, std::size_t rows, const float* b, std::size_t b_stride,
-              std::size_t b_rows, std::size_t count, float* out, std::size_t row_step, std::size_t col_step) {
-  const std::size_t turns = (b_rows + 4) / 5;
+// Cuts `count` into runs of at most five and calls work(first, length as a constant) for each.
+template <class Work>
+void by_fives(std::size_t count, const Work& work) {
+  const std::size_t turns = (count + 4) / 5;
   for (std::size_t turn = 0, first = 0; turn < turns; ++turn) {
-    const std::size_t cols = (b_rows - first + turns - turn - 1) / (turns - turn);
-    const float* part = b + first * b_stride;
-    const Target target{out + first * col_step, row_step, col_step};
-    switch (cols) {
+    const std::size_t length = (count - first + turns - turn - 1) / (turns - turn);
+    switch (length) {
       case 1:
-        all_rows<1>(alpha, a, a_stride, rows, part, b_stride, count, target);
+        work(first, std::integral_constant<std::size_t, 1>());
         break;
       case 2:
-        all_rows<2>(alpha, a, a_stride, rows, part, b_stride, count, target);
+        work(first, std::integral_constant<std::size_t, 2>());
         break;
       case 3:
-        all_rows<3>(alpha, a, a_stride, rows, part, b_stride, count, target);
+        work(first, std::integral_constant<std::size_t, 3>());
         break;
       case 4:
-        all_rows<4>(alpha, a, a_stride, rows, part, b_stride, count, target);
+        work(first, std::integral_constant<std::size_t, 4>());
         break;
       default:
-        all_rows<5>(alpha, a, a_stride, rows, part, b_stride, count, target);
+        work(first, std::integral_constant<std::size_t, 5>());
     }
-    first += cols;
+    first += length;
   }
+}
+
+void products(float alpha, const float* a, std::size_t a_stride, std::size_t rows, const float* b, std::size_t b_stride,
+              std::size_t b_rows, std::size_t count, float* out, std::size_t row_step, std::size_t col_step) {
+  by_fives(b_rows, [&](std::size_t first, auto cols) {
+    all_rows<decltype(cols)::value>(alpha, a, a_stride, rows, b + first * b_stride, b_stride, count,
+                                    {out + first * col_step, row_step, col_step});
+  });
 }
 
 // Adds rows [0, rows) of b, each times kCols weights, to kCols rows of out.
@@ -176,32 +184,12 @@ void sums(float alpha, const float* weights, std::size_t weight_stride, std::siz
           std::size_t b_stride, std::size_t rows, std::size_t count, float* out, std::size_t out_stride) {
   constexpr std::size_t kRowsAtATime = 32;  // each lies in a page of its own: as many as the processor remembers
   for (std::size_t m = 0; m < cols; ++m) std::fill_n(out + m * out_stride, count, 0.0F);
-  const std::size_t turns = (cols + 4) / 5;
   for (std::size_t row = 0; row < rows; row += kRowsAtATime) {
     const std::size_t block = std::min(kRowsAtATime, rows - row);
-    const float* from = b + row * b_stride;
-    for (std::size_t turn = 0, first = 0; turn < turns; ++turn) {
-      const std::size_t part = (cols - first + turns - turn - 1) / (turns - turn);
-      const float* w = weights + row * weight_stride + first;
-      float* to = out + first * out_stride;
-      switch (part) {
-        case 1:
-          add_sums<1>(alpha, w, weight_stride, from, b_stride, block, count, to, out_stride);
-          break;
-        case 2:
-          add_sums<2>(alpha, w, weight_stride, from, b_stride, block, count, to, out_stride);
-          break;
-        case 3:
-          add_sums<3>(alpha, w, weight_stride, from, b_stride, block, count, to, out_stride);
-          break;
-        case 4:
-          add_sums<4>(alpha, w, weight_stride, from, b_stride, block, count, to, out_stride);
-          break;
-        default:
-          add_sums<5>(alpha, w, weight_stride, from, b_stride, block, count, to, out_stride);
-      }
-      first += part;
-    }
+    by_fives(cols, [&](std::size_t first, auto part) {
+      add_sums<decltype(part)::value>(alpha, weights + row * weight_stride + first, weight_stride, b + row * b_stride,
+                                      b_stride, block, count, out + first * out_stride, out_stride);
+    });
   }
 }
 

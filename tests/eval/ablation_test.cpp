@@ -9,19 +9,10 @@
 #include "annulus/base/error.h"
 #include "annulus/task/synthetic.h"
 #include "tests/eval/quick_recipe.h"
+#include "tests/eval/small_set.h"
 
 namespace annulus {
 namespace {
-
-FeatureSet small_set() {
-  SyntheticOptions options;
-  options.classes = 12;
-  options.train_rows = 4;
-  options.test_rows = 6;
-  options.dimension = 16;
-  options.noise = 1.5;
-  return make_synthetic(options);
-}
 
 AblationOptions quick_ablation(const std::string& what) {
   AblationOptions options;

@@ -9,16 +9,12 @@
 #include <set>
 
 #include "annulus/eval/report_plots.h"
+#include "tests/eval/report_fixture.h"
 
 namespace annulus {
 namespace {
 
 using nlohmann::json;
-
-std::string fixture(const std::string& name) {
-  std::ifstream file(std::string(ANNULUS_TEST_DATA) + "/reports/" + name);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::string page_of(const std::string& text, const HtmlReportOptions& options = {}) {
   return html_report(parse_results(text, "r.json"), options);

@@ -10,6 +10,7 @@
 #include "annulus/task/few_shot_task.h"
 #include "annulus/task/synthetic.h"
 #include "tests/eval/quick_recipe.h"
+#include "tests/eval/small_set.h"
 
 namespace annulus {
 namespace {
@@ -30,13 +31,7 @@ FeatureSet rows_of_set(const FeatureSet& set, std::span<const std::uint32_t> row
 
 // Two draws of two rows a class, and the test rows.
 Data small_problem() {
-  SyntheticOptions options;
-  options.classes = 12;
-  options.train_rows = 4;
-  options.test_rows = 6;
-  options.dimension = 16;
-  options.noise = 1.5;
-  const FeatureSet whole = make_synthetic(options);
+  const FeatureSet whole = small_set();
   Data data;
   Split split;
   for (const std::uint64_t seed : {0U, 1U}) {

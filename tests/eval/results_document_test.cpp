@@ -7,16 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "annulus/base/error.h"
+#include "tests/eval/report_fixture.h"
 
 namespace annulus {
 namespace {
 
 using nlohmann::json;
-
-std::string fixture(const std::string& name) {
-  std::ifstream file(std::string(ANNULUS_TEST_DATA) + "/reports/" + name);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 ResultsDocument only(const std::string& text) {
   std::vector<ResultsDocument> documents = parse_results(text, "file.json");

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "annulus/eval/result_text.h"
+
 namespace annulus {
 namespace {
 
