@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 
+#include "annulus/base/clock.h"
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
 #include "annulus/eval/method.h"
@@ -189,7 +189,7 @@ class Runner {
   // Episodes [first, first + count) of a seed.
   SeedScore run_seed(const Method& method, Recipe recipe, const EpisodeSampler& sampler, const EpisodeShape& shape,
                      std::uint64_t seed, std::size_t first, std::size_t count, bool counts) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = now();
     NoiseBank bank(kBankBytes);
     set_seed(recipe, seed);
     set_threads(recipe, 1);
@@ -220,7 +220,7 @@ class Runner {
         result.rows[label] += shape.queries;
       }
     }
-    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result.seconds = seconds_since(start);
     return result;
   }
 

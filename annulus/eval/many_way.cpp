@@ -2,7 +2,6 @@
 #include "annulus/eval/many_way.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "annulus/base/checksum.h"
+#include "annulus/base/clock.h"
 #include "annulus/base/error.h"
 #include "annulus/eval/method.h"
 #include "annulus/eval/metrics.h"
@@ -73,9 +73,9 @@ ManyWayRun run_method(const Method& method, const Source& source, const Split& s
   run.seed = split.seed;
   run.support_rows = split.support.size();
   run.query_rows = split.query.size();
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = now();
   FittedMethod fitted = method.fit(support, context, progress);
-  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  run.seconds = seconds_since(start);
   run.epsilon = fitted.epsilon;
   run.search = std::move(fitted.search);
   run.tally = test(fitted, source, split.query, progress);

@@ -203,7 +203,8 @@ MethodResult read_many_way(const Field& field) {
   drop_zero(result.epsilon);
   if (!result.seconds) result.seconds = mean_of(result.runs, &ResultsRun::seconds);
   field["recall"].each(SIZE_MAX, [&](const Field& recall) { result.recall.push_back(recall.percent()); });
-  field["confusions"].each(kMostConfusions, [&](const Field& pair) { result.confusions.push_back(read_pair(pair)); });
+  field["confusions"].each(kMostConfusionsShown,
+                           [&](const Field& pair) { result.confusions.push_back(read_pair(pair)); });
   field["calibration"].each(100, [&](const Field& bin) { result.calibration.push_back(read_bin(bin)); });
   result.search = read_search(field["search"]);
   return result;

@@ -68,7 +68,7 @@ struct MethodResult {
   std::optional<double> learning_rate;
   std::vector<ResultsRun> runs;
   std::vector<std::optional<double>> recall;  // in the order of the document's classes
-  std::vector<ConfusedPair> confusions;       // most frequent first, at most kMostConfusions
+  std::vector<ConfusedPair> confusions;       // most frequent first, at most kMostConfusionsShown
   std::vector<CalibrationBin> calibration;
   SearchTrace search;
   std::vector<WorstEpisode> worst;
@@ -110,7 +110,7 @@ struct ResultsDocument {
   std::vector<PairedComparison> comparisons;
 };
 
-inline constexpr std::size_t kMostConfusions = 20;
+inline constexpr std::size_t kMostConfusionsShown = 20;
 inline constexpr std::size_t kLargestResultsText = std::size_t{32} << 20;  // bytes of a document that is read
 
 // The document in `text`, or the documents of a merged one. `name` is the file, for errors and as the documents' name.

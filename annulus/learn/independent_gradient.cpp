@@ -15,9 +15,9 @@ namespace annulus {
 namespace {
 
 constexpr std::size_t kTileRows = 2048;    // virtual examples made at a time
-constexpr std::size_t kRowsPerTask = 128;  // of a tile
+constexpr std::size_t kTileRowsPerTask = 128;  // of a tile
 
-std::size_t tasks_for(std::size_t rows) { return (rows + kRowsPerTask - 1) / kRowsPerTask; }
+std::size_t tasks_for(std::size_t rows) { return (rows + kTileRowsPerTask - 1) / kTileRowsPerTask; }
 
 }  // namespace
 
@@ -45,8 +45,8 @@ void IndependentGradient<T>::make_tile(const HeadView<T>& head, const StepBatch<
   const std::size_t dimension = tile.cols();
   if (options_.numbers && options_.epsilon > T{0}) options_.numbers(batch.step, first, tile);
   parallel_for(options_.threads, tasks_for(tile.rows()), [&](std::size_t task) {
-    const std::size_t end = std::min(tile.rows(), (task + 1) * kRowsPerTask);
-    for (std::size_t i = task * kRowsPerTask; i < end; ++i) {
+    const std::size_t end = std::min(tile.rows(), (task + 1) * kTileRowsPerTask);
+    for (std::size_t i = task * kTileRowsPerTask; i < end; ++i) {
       const auto out = tile.row(i);
       const auto original = batch.rows.row((first + i) / count);
       T squared;
@@ -75,8 +75,8 @@ LossSums IndependentGradient<T>::tile_logits(const HeadView<T>& head, const Step
   const T gradient_scale = T{1} / static_cast<T>(batch.rows.rows() * count);
   sums_.assign(tasks_for(tile.rows()), {});
   parallel_for(options_.threads, sums_.size(), [&](std::size_t task) {
-    const std::size_t begin = task * kRowsPerTask;
-    const std::size_t rows = std::min(kRowsPerTask, tile.rows() - begin);
+    const std::size_t begin = task * kTileRowsPerTask;
+    const std::size_t rows = std::min(kTileRowsPerTask, tile.rows() - begin);
     const auto part = logits.rows_at(begin, rows);
     if (head.kind == HeadKind::kLinear) {
       for (std::size_t i = 0; i < rows; ++i) add_row(head.bias, part.row(i));

@@ -2,9 +2,9 @@
 #include "annulus/learn/margin_search.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "annulus/base/clock.h"
 #include "annulus/base/error.h"
 #include "annulus/kernels/rows.h"
 
@@ -19,10 +19,6 @@ constexpr double kInterpolatedWidth = 0.08;
 double log_odds(double accuracy) {
   const double share = std::clamp(accuracy, 0.001, 0.999);
   return std::log(share / (1.0 - share));
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 void check(const SearchOptions& options) {
@@ -168,7 +164,7 @@ class Bisection {
   }
 
   bool passes(double epsilon) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = now();
     TrainOptions probe = options_.probe;
     probe.epsilon = epsilon;
     if (!options_.common_noise) probe.run += static_cast<std::uint32_t>(result_.probes.size());
@@ -211,7 +207,7 @@ template <class T>
 SearchResult search_margin(const TrainingRows<T>& rows, HeadKind kind, const SearchOptions& options,
                            const ProgressCallback& progress) {
   check(options);
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = now();
   SearchResult result;
   const auto watch = [&](const Progress& inner) {
     return !progress || progress({"train on the originals", inner.done, inner.total, {}});

@@ -2,10 +2,10 @@
 #include "annulus/learn/recipe.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
+#include "annulus/base/clock.h"
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
 #include "annulus/kernels/gemm.h"
@@ -102,10 +102,6 @@ void change_all(Recipe& recipe, const Change& change) {
   }
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 ProgressCallback renamed(const ProgressCallback& progress, const char* stage) {
   if (!progress) return {};
   return [&progress, stage](const Progress& inner) { return progress({stage, inner.done, inner.total, inner.detail}); };
@@ -135,7 +131,7 @@ TrainingRows<float> normalised_rows(LabelledRows&& rows, const Recipe& recipe) {
 }
 
 FitResult search_and_train(const TrainingRows<float>& rows, const Recipe& recipe, const ProgressCallback& progress) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = now();
   std::optional<SearchResult> search;
   if (!recipe.epsilon) search = search_margin(rows, recipe.head, recipe.search, progress);
   TrainOptions options = recipe.final_training;
@@ -147,7 +143,7 @@ FitResult search_and_train(const TrainingRows<float>& rows, const Recipe& recipe
 }
 
 FitResult train_baseline(const TrainingRows<float>& rows, const Recipe& recipe, const ProgressCallback& progress) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = now();
   TrainOptions options = recipe.baseline;
   options.epsilon = 0.0;
   FitResult result = fit_head(rows, recipe.head, options, renamed(progress, "train the baseline"));

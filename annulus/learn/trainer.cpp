@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "annulus/base/clock.h"
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
 #include "annulus/base/random.h"
@@ -173,7 +174,7 @@ template <class T>
 TrainReport train(Head<T>& head, const TrainingRows<T>& rows, const TrainOptions& options,
                   const ProgressCallback& progress, const TrainHooks<T>& hooks) {
   check(options);
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = now();
   Engine<T> engine = make_engine(options, rows, RandomUse::kTrainingNoise, hooks);
   BatchBuffer<T> buffer(rows, options.batch);
   HeadUpdater<T> updater(head);
@@ -182,7 +183,7 @@ TrainReport train(Head<T>& head, const TrainingRows<T>& rows, const TrainOptions
   TrainReport result;
   for (std::size_t epoch = 0; epoch < options.epochs; ++epoch) {
     report(progress, {"train", epoch, options.epochs, {}});
-    auto reported = std::chrono::steady_clock::now();
+    auto reported = now();
     const double learning_rate = decayed_learning_rate(options, epoch);
     const auto order =
         hooks.order ? hooks.order(epoch) : random_permutation(shuffle, static_cast<std::uint32_t>(epoch), rows.rows());
@@ -190,9 +191,9 @@ TrainReport train(Head<T>& head, const TrainingRows<T>& rows, const TrainOptions
     std::size_t hits = 0;
     for (std::size_t first = 0; first < order.size(); first += options.batch) {
       // An epoch of many classes takes minutes: whoever wants to stop is heard between steps too.
-      if (progress && std::chrono::steady_clock::now() - reported > kReportInterval) {
+      if (progress && now() - reported > kReportInterval) {
         report(progress, {"train", epoch, options.epochs, {}});
-        reported = std::chrono::steady_clock::now();
+        reported = now();
       }
       const std::size_t count = std::min(options.batch, order.size() - first);
       const auto batch = buffer.gather(std::span<const std::uint32_t>(order).subspan(first, count), result.steps);
@@ -219,7 +220,7 @@ TrainReport train(Head<T>& head, const TrainingRows<T>& rows, const TrainOptions
     fail(ErrorKind::kInput, "training diverged: the loss became {} at learning rate {}; try a smaller --lr",
          result.final_loss, options.learning_rate);
   }
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = seconds_since(start);
   return result;
 }
 

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <mutex>
 #include <utility>
 
+#include "annulus/base/clock.h"
 #include "annulus/base/error.h"
 #include "annulus/base/folders.h"
 #include "annulus/base/parallel.h"
@@ -66,10 +66,8 @@ class Extraction {
     // Progress is told from the calling thread, which is one of those that work: it knows itself by this variable.
     static thread_local char self = 0;
     const char* const caller = &self;
-    const auto start = std::chrono::steady_clock::now();
-    const auto seconds = [&] {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
+    const auto start = now();
+    const auto seconds = [&] { return seconds_since(start); };
     const std::size_t images = list_.paths.size();
     const std::size_t group = backbone_.batch();
     parallel_for(options_.threads, (images + group - 1) / group, [&](std::size_t task) {

@@ -16,8 +16,8 @@
 namespace annulus {
 namespace {
 
-constexpr const char* kFormat = "annulus-model";
-constexpr const char* kVersion = "1";
+constexpr const char* kModelFormat = "annulus-model";
+constexpr const char* kModelVersion = "1";
 
 std::string_view per_class_name(HeadKind kind) { return kind == HeadKind::kCosine ? "gain" : "bias"; }
 
@@ -125,8 +125,8 @@ void write_model(const Model& model, const std::filesystem::path& path) {
       {std::string(per_class_name(head.kind)), ElementType::kF32, {head.classes()}},
   };
   const std::map<std::string, std::string> metadata = {
-      {"format", kFormat},
-      {"version", kVersion},
+      {"format", kModelFormat},
+      {"version", kModelVersion},
       {"head", std::string(to_string(head.kind))},
       {"class_names", to_json(model.class_names)},
       {"epsilon", fmt::format("{}", model.epsilon)},  // the shortest text that reads back as the same number
@@ -142,11 +142,11 @@ void write_model(const Model& model, const std::filesystem::path& path) {
 Model read_model(const FileBytes& bytes) {
   const Safetensors file(bytes);
   const std::string& source = file.source();
-  if (file.metadata_or("format", "") != kFormat) {
+  if (file.metadata_or("format", "") != kModelFormat) {
     fail(ErrorKind::kFormat, "{}: expected an Annulus model, found another safetensors file", source);
   }
-  if (required(file, "version") != kVersion) {
-    fail(ErrorKind::kFormat, "{}: expected version {} of the model format, found \"{}\"", source, kVersion,
+  if (required(file, "version") != kModelVersion) {
+    fail(ErrorKind::kFormat, "{}: expected version {} of the model format, found \"{}\"", source, kModelVersion,
          required(file, "version"));
   }
   Model model;

@@ -11,8 +11,8 @@
 namespace annulus {
 namespace {
 
-constexpr const char* kFormat = "annulus-features";
-constexpr const char* kVersion = "1";
+constexpr const char* kFeaturesFormat = "annulus-features";
+constexpr const char* kFeaturesVersion = "1";
 
 void set_features(const Safetensors& file, FeatureSetParts& parts) {
   const Tensor& tensor = file.at("features");
@@ -53,12 +53,12 @@ std::vector<std::int64_t> column(const Safetensors& file, const char* name, cons
 
 FeatureSetParts safetensors_features(const FileBytes& bytes) {
   const Safetensors file(bytes);
-  if (file.metadata_or("format", kFormat) == "annulus-model") {
+  if (file.metadata_or("format", kFeaturesFormat) == "annulus-model") {
     fail(ErrorKind::kFormat, "{}: expected features, found a model", file.source());
   }
-  if (file.metadata_or("format", "") == kFormat && file.metadata_or("version", "") != kVersion) {
-    fail(ErrorKind::kFormat, "{}: expected version {} of the feature format, found \"{}\"", file.source(), kVersion,
-         file.metadata_or("version", ""));
+  if (file.metadata_or("format", "") == kFeaturesFormat && file.metadata_or("version", "") != kFeaturesVersion) {
+    fail(ErrorKind::kFormat, "{}: expected version {} of the feature format, found \"{}\"", file.source(),
+         kFeaturesVersion, file.metadata_or("version", ""));
   }
   FeatureSetParts parts;
   parts.source = file.source();
@@ -86,7 +86,7 @@ FeatureSetParts safetensors_features(const FileBytes& bytes) {
 void write_safetensors_features(const FeatureSet& set, const std::filesystem::path& path, const WriteOptions& options) {
   const bool half = options.type == FeatureType::kFloat16;
   const std::string paths = set.paths().empty() ? "" : to_json(set.paths());
-  std::map<std::string, std::string> metadata = {{"format", kFormat}, {"version", kVersion}};
+  std::map<std::string, std::string> metadata = {{"format", kFeaturesFormat}, {"version", kFeaturesVersion}};
   if (set.classes() != 0) metadata["class_names"] = to_json(set.class_names());
   if (!set.provenance().empty()) metadata["provenance"] = to_json(set.provenance());
 

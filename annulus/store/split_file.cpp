@@ -16,7 +16,7 @@
 namespace annulus {
 namespace {
 
-constexpr std::string_view kFormat = "annulus-splits/1";
+constexpr std::string_view kSplitsFormat = "annulus-splits/1";
 
 std::string read_text(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -43,9 +43,9 @@ void check_support(Split& split, const FeatureSet& train, const std::string& whe
   }
 }
 
-std::vector<std::uint32_t> rows_from(const nlohmann::json& json, const FeatureSet& set, const std::string& where) {
+std::vector<std::uint32_t> rows_from(const nlohmann::json& list, const FeatureSet& set, const std::string& where) {
   std::vector<std::uint32_t> rows;
-  for (const auto& row : json) {
+  for (const auto& row : list) {
     if (!row.is_number_unsigned() || row.get<std::uint64_t>() >= set.rows()) {
       fail(ErrorKind::kInput, "{}: expected row numbers below {}, found {}", where, set.rows(), row.dump());
     }
@@ -130,7 +130,7 @@ void write_splits(const std::filesystem::path& path, const FeatureSet& train, co
     list.push_back({{"shots", split.shots}, {"seed", split.seed}, {"support", split.support}, {"query", split.query}});
   }
   const nlohmann::ordered_json json = {
-      {"format", kFormat}, {"train_rows", train.rows()}, {"test_rows", test.rows()}, {"splits", std::move(list)}};
+      {"format", kSplitsFormat}, {"train_rows", train.rows()}, {"test_rows", test.rows()}, {"splits", std::move(list)}};
   write_file(path, json.dump() + "\n");
 }
 
@@ -138,8 +138,9 @@ std::vector<Split> read_splits(const std::filesystem::path& path, const FeatureS
   std::vector<Split> splits;
   try {
     const auto json = nlohmann::json::parse(read_text(path));
-    if (json.at("format") != kFormat) {
-      fail(ErrorKind::kFormat, "{}: expected format {}, found {}", path.string(), kFormat, json.at("format").dump());
+    if (json.at("format") != kSplitsFormat) {
+      fail(ErrorKind::kFormat, "{}: expected format {}, found {}", path.string(), kSplitsFormat,
+           json.at("format").dump());
     }
     for (const auto& [name, set] : {std::pair("train_rows", &train), std::pair("test_rows", &test)}) {
       if (json.at(name).get<std::size_t>() != set->rows()) {
