@@ -11,26 +11,26 @@
 namespace annulus {
 namespace {
 
-using Json = nlohmann::json;
+using TableJson = nlohmann::json;
 
 constexpr const char* kOnePercent = "Imagenet_1pt";
 constexpr double kRounding = 0.05;  // numbers have one decimal
 
-const Json& document() {
-  static const Json parsed = Json::parse(kPaperTablesText);
+const TableJson& document() {
+  static const TableJson parsed = TableJson::parse(kPaperTablesText);
   return parsed;
 }
 
-std::string text_of(const Json& object, const char* key) { return object.value(key, std::string()); }
+std::string text_of(const TableJson& object, const char* key) { return object.value(key, std::string()); }
 
-PaperFeatures features_of(const Json& table, const Json& row) {
+PaperFeatures features_of(const TableJson& table, const TableJson& row) {
   const auto field = [&](const char* key) { return row.contains(key) ? text_of(row, key) : text_of(table, key); };
   PaperFeatures features{field("pretraining"), field("dataset"), field("architecture")};
   if (features.dataset.empty()) features.dataset = kOnePercent;
   return features;
 }
 
-PaperCell row_cell(const Json& table, const Json& row) {
+PaperCell row_cell(const TableJson& table, const TableJson& row) {
   PaperCell cell;
   cell.features = features_of(table, row);
   cell.method = row.value("method", "ibm2");
@@ -45,20 +45,20 @@ PaperCell row_cell(const Json& table, const Json& row) {
 }
 
 // One number a number of shots.
-void add_shots(const Json& table, const Json& row, std::vector<PaperCell>& cells) {
+void add_shots(const TableJson& table, const TableJson& row, std::vector<PaperCell>& cells) {
   for (std::size_t i = 0; i < table["shots"].size(); ++i) {
     PaperCell cell = row_cell(table, row);
     cell.shots = table["shots"][i];
-    const Json& value = row["values"][i];
+    const TableJson& value = row["values"][i];
     cell.value = value.is_array() ? value[0] : value;
     if (value.is_array()) cell.deviation = value[1];
     cells.push_back(std::move(cell));
   }
 }
 
-void add_episodes(const Json& table, const Json& row, std::vector<PaperCell>& cells) {
+void add_episodes(const TableJson& table, const TableJson& row, std::vector<PaperCell>& cells) {
   for (const std::size_t shots : {1U, 5U}) {
-    const Json& values = row[std::to_string(shots)];
+    const TableJson& values = row[std::to_string(shots)];
     for (std::size_t i = 0; i < values.size(); ++i) {
       PaperCell cell = row_cell(table, row);
       cell.shots = shots;
@@ -72,7 +72,7 @@ void add_episodes(const Json& table, const Json& row, std::vector<PaperCell>& ce
   }
 }
 
-void add_rates(const Json& table, const Json& row, std::vector<PaperCell>& cells) {
+void add_rates(const TableJson& table, const TableJson& row, std::vector<PaperCell>& cells) {
   for (const auto& [key, rate] : {std::pair{"best", PaperRate::kBest}, std::pair{"default", PaperRate::kStandard}}) {
     if (!row.contains(key)) continue;
     PaperCell cell = row_cell(table, row);
@@ -82,10 +82,10 @@ void add_rates(const Json& table, const Json& row, std::vector<PaperCell>& cells
   }
 }
 
-std::vector<PaperCell> cells_of(const Json& table) {
+std::vector<PaperCell> cells_of(const TableJson& table) {
   std::vector<PaperCell> cells;
   if (!table.contains("rows")) return cells;
-  for (const Json& row : table["rows"]) {
+  for (const TableJson& row : table["rows"]) {
     if (row.contains("values")) {
       add_shots(table, row, cells);
     } else if (table.contains("metrics")) {
@@ -129,8 +129,8 @@ PaperTable paper_table(std::string_view name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     fail(ErrorKind::kUsage, "expected one of {}, found \"{}\"", fmt::join(names, ", "), name);
   }
-  const Json& source = document()["source"];
-  const Json& table = document()[std::string(name)];
+  const TableJson& source = document()["source"];
+  const TableJson& table = document()[std::string(name)];
   PaperTable result;
   result.name = name;
   result.title = text_of(table, "title");

@@ -5,8 +5,9 @@
 #include <nlohmann/json.hpp>
 
 namespace annulus {
-
+namespace {
 using Json = nlohmann::ordered_json;
+}  // namespace
 
 Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 

@@ -64,5 +64,9 @@ struct NoiseOptions {
 // Standard normal numbers [first, first + out.size()) of a stream, in the precision of T.
 template <class T>
 void fill_normals(const RandomStream& stream, std::uint64_t first, std::span<T> out);
+template <>
+void fill_normals(const RandomStream& stream, std::uint64_t first, std::span<float> out);
+template <>
+void fill_normals(const RandomStream& stream, std::uint64_t first, std::span<double> out);
 
 }  // namespace annulus
