@@ -79,7 +79,10 @@ void in_every_stage(Recipe& recipe, Change change) {
 
 void apply_search(const RecipeOptions& options, SearchOptions& search) {
   if (options.threshold) search.threshold = *options.threshold;
-  if (options.search_epochs) search.probe.epochs = *options.search_epochs;
+  if (options.search_epochs) {
+    search.probe.epochs = *options.search_epochs;
+    search.least_steps = 0;
+  }
   if (options.search_learning_rate) {
     search.pretrain.learning_rate = *options.search_learning_rate;
     search.probe.learning_rate = *options.search_learning_rate;

@@ -14,7 +14,7 @@
 namespace annulus {
 namespace {
 
-constexpr std::size_t kTileRows = 2048;    // virtual examples made at a time
+constexpr std::size_t kTileRows = 2048;        // virtual examples made at a time
 constexpr std::size_t kTileRowsPerTask = 128;  // of a tile
 
 std::size_t tasks_for(std::size_t rows) { return (rows + kTileRowsPerTask - 1) / kTileRowsPerTask; }

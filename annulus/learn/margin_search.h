@@ -25,8 +25,11 @@ struct SearchOptions {
   bool warm_start = false;    // the first probe goes on from the head trained on the originals (the paper: a fresh one)
   bool stop_early = false;    // end the training on the originals once an epoch's accuracy is above T0: ACC_up can
                               // lower T no more (the paper: no)
-  TrainOptions pretrain{};    // the head on the originals that sets ACC_up
-  TrainOptions probe{};       // each probe; its epsilon is set by the search
+  std::size_t least_steps =
+      0;                    // a probe takes more epochs than it says until it makes that many steps: with a step or
+                            // two an epoch the radius depends on how often the head was trained before (the paper: no)
+  TrainOptions pretrain{};  // the head on the originals that sets ACC_up
+  TrainOptions probe{};     // each probe; its epsilon is set by the search
 };
 
 struct Probe {

@@ -55,7 +55,6 @@ Recipe default_recipe() {
   Recipe recipe = paper_recipe();
   recipe.name = "default";
   set_noise_sharing(recipe, NoiseSharing::kGrouped);
-  recipe.search.common_noise = true;
   set_virtual_count(recipe, 32);
   set_learning_rate(recipe, 0.05);
   // At the paper's 1.0 probes by chance fail and pass at nearly the same radius.
@@ -66,6 +65,7 @@ Recipe default_recipe() {
   recipe.search.interpolate = true;
   recipe.search.warm_start = true;
   recipe.search.stop_early = true;
+  recipe.search.least_steps = 100;
   return recipe;
 }
 
@@ -278,6 +278,7 @@ std::map<std::string, std::string> describe(const Recipe& recipe) {
   record["search_range"] = fmt::format("{},{}", search.lowest, search.highest);
   record["search_tolerance"] = fmt::format("{}", search.tolerance);
   record["search_epochs"] = fmt::format("{}", search.probe.epochs);
+  record["search_least_steps"] = fmt::format("{}", search.least_steps);
   record["search_learning_rate"] = fmt::format("{}", search.probe.learning_rate);
   record["search_expand"] = search.expand ? "true" : "false";
   record["search_verify_upper"] = search.verify_upper ? "true" : "false";

@@ -190,6 +190,22 @@ TEST(MarginSearch, AWarmStartGoesOnFromTheHeadOfTheOriginals) {
   EXPECT_GT(warm.probes.front().accuracy, fresh.probes.front().accuracy + 0.2);
 }
 
+TEST(MarginSearch, ShortProbesAreLengthenedToTheLeastSteps) {
+  const auto rows = small_task();
+  SearchOptions options = quick_search();
+  options.probe.batch = (rows.rows() + 1) / 2;  // two steps an epoch
+  options.probe.epochs = 6;
+  const double long_probes = search_margin(rows, HeadKind::kCosine, options).epsilon;
+  options.probe.epochs = 1;
+  const double short_probes = search_margin(rows, HeadKind::kCosine, options).epsilon;
+  options.least_steps = 11;
+  EXPECT_EQ(search_margin(rows, HeadKind::kCosine, options).epsilon, long_probes);
+  EXPECT_NE(long_probes, short_probes);
+  options.probe.epochs = 6;
+  options.least_steps = 3;
+  EXPECT_EQ(search_margin(rows, HeadKind::kCosine, options).epsilon, long_probes);
+}
+
 TEST(MarginSearch, NamesOptionsOutOfRange) {
   const auto rows = small_task();
   SearchOptions options = quick_search();
