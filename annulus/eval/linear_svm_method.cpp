@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "annulus/base/parallel.h"
+#include "annulus/base/parallel_progress.h"
 #include "annulus/eval/method.h"
 #include "annulus/eval/unit_rows.h"
 
@@ -115,11 +115,10 @@ void silence() {
 FittedMethod fit_linear_svm_method(const LabelledRows& support, const MethodContext& context,
                                    const ProgressCallback& progress) {
   silence();
-  report(progress, {"linear svm", 0, 1, {}});
   const Coordinates coordinates(unit_rows<double>(support.features.view()));
   const SparseRows rows(coordinates.rows());
   ColumnMajor found(rows.entries(), static_cast<Eigen::Index>(support.classes));
-  parallel_for(context.threads(), support.classes, [&](std::size_t c) {
+  parallel_for_with_progress(context.threads(), support.classes, "linear svm", progress, [&](std::size_t c) {
     const std::vector<double> weights = train_against_rest(rows, support.labels, c);
     found.col(static_cast<Eigen::Index>(c)) = Eigen::Map<const Eigen::VectorXd>(weights.data(), rows.entries());
   });

@@ -23,10 +23,9 @@ bool one_row_somewhere(const LabelledRows& support) {
 
 FittedMethod fit_svm_method(const LabelledRows& support, const MethodContext& context,
                             const ProgressCallback& progress) {
-  report(progress, {"svm", 0, 2, {}});
   const SvmProducts products(unit_rows<double>(support.features.view()).view(), support.labels);
-  const double cost = one_row_somewhere(support) ? kCostOfOneShot : choose_svm_cost(products, context.threads());
-  report(progress, {"svm", 1, 2, fmt::format("C {}", cost)});
+  const double cost =
+      one_row_somewhere(support) ? kCostOfOneShot : choose_svm_cost(products, context.threads(), progress);
   return fit_svm_at_cost(products, support, cost, context.threads());
 }
 

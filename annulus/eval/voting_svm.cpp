@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "annulus/base/error.h"
-#include "annulus/base/parallel.h"
+#include "annulus/base/parallel_progress.h"
 
 namespace annulus {
 namespace {
@@ -174,11 +174,11 @@ template std::vector<std::size_t> VotingSvm::votes(std::span<const double> produ
 template std::int32_t VotingSvm::vote(std::span<const float> product_with) const;
 template std::int32_t VotingSvm::vote(std::span<const double> product_with) const;
 
-double choose_svm_cost(const SvmProducts& products, int threads) {
+double choose_svm_cost(const SvmProducts& products, int threads, const ProgressCallback& progress) {
   const std::vector<std::size_t> position = positions(products.labels());
   const std::size_t folds = std::min(kMostFolds, smallest_class(products.labels()));
   std::vector<std::size_t> hits(kCosts.size() * folds, 0);
-  parallel_for(threads, hits.size(), [&](std::size_t task) {
+  parallel_for_with_progress(threads, hits.size(), "svm", progress, [&](std::size_t task) {
     const std::size_t fold = task % folds;
     std::vector<std::size_t> kept;
     std::vector<std::size_t> left_out;

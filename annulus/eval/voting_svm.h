@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "annulus/base/matrix.h"
+#include "annulus/base/progress.h"
 
 namespace annulus {
 
@@ -64,6 +65,6 @@ class VotingSvm {
 
 // The cost that names most training rows rightly when each is left out in its turn, with the rows of the same position
 // within the other classes; of equals the least. Every class has at least two rows.
-double choose_svm_cost(const SvmProducts& products, int threads);
+double choose_svm_cost(const SvmProducts& products, int threads, const ProgressCallback& progress = {});
 
 }  // namespace annulus

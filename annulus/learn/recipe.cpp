@@ -66,6 +66,7 @@ Recipe default_recipe() {
   recipe.search.warm_start = true;
   recipe.search.stop_early = true;
   recipe.search.least_steps = 100;
+  recipe.most_final_steps = 3000;
   return recipe;
 }
 
@@ -136,6 +137,10 @@ FitResult search_and_train(const TrainingRows<float>& rows, const Recipe& recipe
   if (!recipe.epsilon) search = search_margin(rows, recipe.head, recipe.search, progress);
   TrainOptions options = recipe.final_training;
   options.epsilon = recipe.epsilon ? *recipe.epsilon : search->epsilon;
+  if (recipe.most_final_steps > 0) {
+    const std::size_t steps_an_epoch = (rows.rows() + options.batch - 1) / options.batch;
+    options.epochs = std::min(options.epochs, (recipe.most_final_steps + steps_an_epoch - 1) / steps_an_epoch);
+  }
   FitResult result = fit_head(rows, recipe.head, options, renamed(progress, "train the head"));
   result.search = std::move(search);
   result.seconds = seconds_since(start);
@@ -221,6 +226,7 @@ void set_learning_rate(Recipe& recipe, double learning_rate) {
 }
 
 void set_epochs(Recipe& recipe, std::size_t epochs) {
+  recipe.most_final_steps = 0;
   recipe.final_training.epochs = epochs;
   recipe.baseline.epochs = epochs;
 }
@@ -278,6 +284,7 @@ std::map<std::string, std::string> describe(const Recipe& recipe) {
   record["search_range"] = fmt::format("{},{}", search.lowest, search.highest);
   record["search_tolerance"] = fmt::format("{}", search.tolerance);
   record["search_epochs"] = fmt::format("{}", search.probe.epochs);
+  record["most_final_steps"] = fmt::format("{}", recipe.most_final_steps);
   record["search_least_steps"] = fmt::format("{}", search.least_steps);
   record["search_learning_rate"] = fmt::format("{}", search.probe.learning_rate);
   record["search_expand"] = search.expand ? "true" : "false";

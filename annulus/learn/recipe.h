@@ -22,10 +22,12 @@ struct Recipe {
   std::string name;  // "paper", "paper-resnet50", "paper-episodes", "default", "episodes"
   HeadKind head = HeadKind::kCosine;
   NoiseShape noise_shape = NoiseShape::kEllipsoidal;
-  SearchOptions search{};         // pre-training and probes
-  TrainOptions final_training{};  // IbM2's head at the radius found
-  TrainOptions baseline{};        // the same head on the originals
-  std::optional<double> epsilon;  // a radius given by the caller skips the search
+  SearchOptions search{};            // pre-training and probes
+  TrainOptions final_training{};     // IbM2's head at the radius found
+  std::size_t most_final_steps = 0;  // IbM2's head takes fewer epochs than final_training says if they make more steps
+                                     // than this, which gain nothing; 0: no limit
+  TrainOptions baseline{};           // the same head on the originals
+  std::optional<double> epsilon;     // a radius given by the caller skips the search
 };
 
 // The paper and its program to the letter; "default" is the same method with shared noise and safer numbers, and
@@ -36,7 +38,8 @@ std::vector<std::string> recipe_names();
 // Sets a number in every stage it concerns.
 void set_virtual_count(Recipe& recipe, std::size_t virtual_count);
 void set_learning_rate(Recipe& recipe, double learning_rate);  // of the final training and of the baseline
-void set_epochs(Recipe& recipe, std::size_t epochs);           // of the final training and of the baseline
+// Of the final training, which then has no other limit, and of the baseline.
+void set_epochs(Recipe& recipe, std::size_t epochs);
 void set_batch(Recipe& recipe, std::size_t batch);
 void set_label_smoothing(Recipe& recipe, double share);
 void set_noise_sharing(Recipe& recipe, NoiseSharing sharing);

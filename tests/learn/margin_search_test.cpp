@@ -190,6 +190,28 @@ TEST(MarginSearch, AWarmStartGoesOnFromTheHeadOfTheOriginals) {
   EXPECT_GT(warm.probes.front().accuracy, fresh.probes.front().accuracy + 0.2);
 }
 
+TEST(Recipe, StepsBeyondTheLimitAreNotMade) {
+  const Pipeline pipeline = recorded_pipeline(Golden("stat_N20_d64_k5_R50"));
+  Recipe recipe = recipe_named("default");
+  recipe.epsilon = 0.5;
+  set_batch(recipe, (pipeline.train.labels.size() + 1) / 2);  // two steps an epoch
+  const auto epochs = [&] {
+    std::size_t total = 0;
+    fit_ibm2(pipeline.train, recipe, [&](const Progress& progress) {
+      if (progress.stage == "train the head") total = progress.total;
+      return true;
+    });
+    return total;
+  };
+  recipe.final_training.epochs = 20;
+  const std::size_t whole = epochs();
+  ASSERT_GT(whole, 0U);
+  recipe.most_final_steps = 10;
+  EXPECT_EQ(epochs(), whole / 4);
+  set_epochs(recipe, 20);
+  EXPECT_EQ(epochs(), whole) << "epochs that were asked for are made";
+}
+
 TEST(MarginSearch, ShortProbesAreLengthenedToTheLeastSteps) {
   const auto rows = small_task();
   SearchOptions options = quick_search();
