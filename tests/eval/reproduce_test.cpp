@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "annulus/base/error.h"
 #include "annulus/task/few_shot_task.h"
@@ -155,6 +158,33 @@ TEST(Reproduce, TheMachinesCostIsChosenOnTestLabelsOnlyUnderBest) {
   EXPECT_TRUE(results[0].best->chosen.starts_with("C "));
   EXPECT_EQ(results[0].candidates.size(), 5U);
   EXPECT_TRUE(results[0].standard->chosen.empty());
+}
+
+TEST(Reproduce, CostsThatWereTriedAreNotTriedAgain) {
+  const Data data = small_problem();
+  const auto cells = cells_of("table4", 2);
+  ReproduceOptions options = quick_options();
+  std::map<std::string, std::string> kept;
+  std::size_t computed = 0;
+  options.cells.find = [&](const std::string& key) -> std::optional<std::string> {
+    const auto found = kept.find(key);
+    return found == kept.end() ? std::nullopt : std::optional(found->second);
+  };
+  options.cells.keep = [&](const std::string& key, const std::string& value) {
+    kept[key] = value;
+    ++computed;
+  };
+  const ProgressCallback nobody;
+  const auto run = [&] {
+    RunCounter counter(nobody, count_runs(cells, 2, options));
+    return reproduce_cells(cells, data.training, data.test, options, counter);
+  };
+  const auto first = run();
+  EXPECT_EQ(computed, count_runs(cells, 2, options));
+  const auto second = run();
+  EXPECT_EQ(computed, count_runs(cells, 2, options)) << "nothing was left to compute";
+  EXPECT_EQ(second[0].best->chosen, first[0].best->chosen);
+  EXPECT_EQ(second[0].best->value, first[0].best->value);
 }
 
 TEST(Reproduce, DefaultRatesOfTableSevenStandBesideThePapersDefaults) {
