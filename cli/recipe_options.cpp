@@ -115,6 +115,10 @@ void add_recipe_options(CLI::App& command, RecipeOptions& options) {
   add_number(command, "--epochs", options.epochs, "N", "Passes over the originals");
   add_number(command, "--batch", options.batch, "N", "Originals in a step");
   add_choice(command, "--head", options.head, {"cosine", "linear"}, "Kind of head");
+  add_choice(
+      command, "--condition", options.conditioning, {"none", "centre", "auto"},
+      "What is done to features first: nothing, their mean subtracted, or square roots (if none is negative) and "
+      "then their mean subtracted");
   add_choice(command, "--noise-shape", options.noise_shape, {"ellipsoidal", "spherical"},
              "Noise scaled by the spread of each dimension, or the same in all");
   add_choice(command, "--noise", options.noise, {"independent", "shared", "grouped"},
@@ -150,6 +154,7 @@ Recipe make_recipe(const RecipeOptions& options, std::uint64_t seed, int threads
   if (options.batch) set_batch(recipe, *options.batch);
   if (options.label_smoothing) set_label_smoothing(recipe, *options.label_smoothing);
   if (options.head) recipe.head = head_kind_from(*options.head);
+  if (options.conditioning) recipe.conditioning = conditioning_kind_from(*options.conditioning);
   if (options.noise_shape) recipe.noise_shape = noise_shape_from(*options.noise_shape);
   if (options.noise) set_noise_sharing(recipe, noise_sharing_from(*options.noise));
   if (options.group) in_every_stage(recipe, [&](TrainOptions& stage) { stage.group = *options.group; });

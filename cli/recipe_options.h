@@ -21,6 +21,7 @@ struct RecipeOptions {
   std::optional<std::size_t> epochs;
   std::optional<std::size_t> batch;
   std::optional<std::string> head;
+  std::optional<std::string> conditioning;
   std::optional<std::string> noise_shape;
   std::optional<std::string> noise;
   std::optional<std::size_t> group;

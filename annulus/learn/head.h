@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "annulus/base/matrix.h"
+#include "annulus/learn/conditioning.h"
 
 namespace annulus {
 
@@ -25,13 +26,14 @@ HeadKind head_kind_from(std::string_view name);  // throws Error{kUsage}
 template <class T>
 struct Head {
   HeadKind kind = HeadKind::kCosine;
-  Matrix<T> direction;  // classes x dimension
-  std::vector<T> gain;  // cosine: one a class; linear: empty
-  std::vector<T> bias;  // linear: one a class; cosine: empty
+  Matrix<T> direction;          // classes x dimension
+  std::vector<T> gain;          // cosine: one a class; linear: empty
+  std::vector<T> bias;          // linear: one a class; cosine: empty
+  Conditioning conditioning{};  // from raw features to the rows it was trained on, before they are scaled to length 1
 
   std::size_t classes() const { return direction.rows(); }
   std::size_t dimension() const { return direction.cols(); }
-  Head clone() const { return {kind, direction.clone(), gain, bias}; }
+  Head clone() const { return {kind, direction.clone(), gain, bias, conditioning}; }
 };
 
 // A fresh head: directions (and biases) uniform in (-1/sqrt(d), 1/sqrt(d)), gains the lengths of the directions; a pure

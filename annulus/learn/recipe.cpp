@@ -123,14 +123,6 @@ FitResult fit_head(const TrainingRows<float>& rows, HeadKind kind, const TrainOp
   return result;
 }
 
-TrainingRows<float> normalised_rows(const LabelledRows& rows, const Recipe& recipe) {
-  return make_training_rows<float>(rows.features.view(), rows.labels, rows.classes, recipe.noise_shape);
-}
-
-TrainingRows<float> normalised_rows(LabelledRows&& rows, const Recipe& recipe) {
-  return make_training_rows<float>(std::move(rows.features), std::move(rows.labels), rows.classes, recipe.noise_shape);
-}
-
 FitResult search_and_train(const TrainingRows<float>& rows, const Recipe& recipe, const ProgressCallback& progress) {
   const auto start = now();
   std::optional<SearchResult> search;
@@ -156,12 +148,30 @@ FitResult train_baseline(const TrainingRows<float>& rows, const Recipe& recipe, 
   return result;
 }
 
-// Logits of raw rows as they are after normalisation, which is worked into the logits: no row is copied.
-void compute_raw_logits(const Head<float>& head, ConstMatrixView<float> weights, ConstMatrixView<float> features,
+using Fit = FitResult(const TrainingRows<float>&, const Recipe&, const ProgressCallback&);
+
+FitResult fit_conditioned(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress, const Fit& fit) {
+  Conditioning conditioning = learn_conditioning(rows.features.view(), recipe.conditioning);
+  if (conditioning.any()) condition_rows(conditioning, rows.features.view());
+  FitResult result =
+      fit(make_training_rows<float>(std::move(rows.features), std::move(rows.labels), rows.classes, recipe.noise_shape),
+          recipe, progress);
+  result.head.conditioning = std::move(conditioning);
+  return result;
+}
+
+FitResult fit_conditioned(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress,
+                          const Fit& fit) {
+  return fit_conditioned(LabelledRows{rows.features.clone(), rows.labels, rows.classes}, recipe, progress, fit);
+}
+
+// Logits of raw rows as they are after normalisation, which is worked into the logits: no row is copied. `first` is the
+// number of the first row, for messages.
+void compute_raw_logits(const Head<float>& head, ConstMatrixView<float> weights, ConstMatrixView<float> rows,
                         std::size_t first, MatrixView<float> out) {
-  gemm(Transpose::kNo, Transpose::kYes, 1.0F, features.rows_at(first, out.rows()), weights, 0.0F, out, 1);
+  gemm(Transpose::kNo, Transpose::kYes, 1.0F, rows, weights, 0.0F, out, 1);
   for (std::size_t i = 0; i < out.rows(); ++i) {
-    const float length = std::sqrt(squared_length(features.row(first + i)));
+    const float length = std::sqrt(squared_length(rows.row(i)));
     if (!(length > 0.0F) || !std::isfinite(length)) {
       fail(ErrorKind::kInput, "expected feature rows with a length to normalise, found length {} at row {}", length,
            first + i);
@@ -196,7 +206,17 @@ void for_logit_blocks(const Head<float>& head, ConstMatrixView<float> features, 
     thread_local Matrix<float> buffer;
     const std::size_t first = block * kBlockRows;
     const auto logits = reuse(buffer, std::min(kBlockRows, features.rows() - first), head.classes());
-    compute_raw_logits(head, effective, features, first, logits);
+    if (head.conditioning.any()) {
+      thread_local Matrix<float> conditioned;
+      const auto rows = reuse(conditioned, logits.rows(), features.cols());
+      for (std::size_t i = 0; i < rows.rows(); ++i) {
+        std::copy(features.row(first + i).begin(), features.row(first + i).end(), rows.row(i).begin());
+      }
+      condition_rows(head.conditioning, rows);
+      compute_raw_logits(head, effective, rows, first, logits);
+    } else {
+      compute_raw_logits(head, effective, features.rows_at(first, logits.rows()), first, logits);
+    }
     use(first, logits);
   });
 }
@@ -264,6 +284,7 @@ std::map<std::string, std::string> describe(const Recipe& recipe) {
   std::map<std::string, std::string> record{
       {"recipe", recipe.name},
       {"head", std::string(to_string(recipe.head))},
+      {"conditioning", std::string(to_string(recipe.conditioning))},
       {"noise_shape", std::string(to_string(recipe.noise_shape))},
       {"noise", std::string(to_string(last.sharing))},
       {"antithetic", last.antithetic ? "true" : "false"},
@@ -271,6 +292,7 @@ std::map<std::string, std::string> describe(const Recipe& recipe) {
       {"learning_rate", fmt::format("{}", last.learning_rate)},
       {"baseline_learning_rate", fmt::format("{}", recipe.baseline.learning_rate)},
       {"epochs", fmt::format("{}", last.epochs)},
+      {"most_final_steps", fmt::format("{}", recipe.most_final_steps)},
       {"batch", fmt::format("{}", last.batch)},
       {"label_smoothing", fmt::format("{}", last.label_smoothing)},
       {"seed", fmt::format("{}", last.seed)},
@@ -284,7 +306,6 @@ std::map<std::string, std::string> describe(const Recipe& recipe) {
   record["search_range"] = fmt::format("{},{}", search.lowest, search.highest);
   record["search_tolerance"] = fmt::format("{}", search.tolerance);
   record["search_epochs"] = fmt::format("{}", search.probe.epochs);
-  record["most_final_steps"] = fmt::format("{}", recipe.most_final_steps);
   record["search_least_steps"] = fmt::format("{}", search.least_steps);
   record["search_learning_rate"] = fmt::format("{}", search.probe.learning_rate);
   record["search_expand"] = search.expand ? "true" : "false";
@@ -297,19 +318,19 @@ std::map<std::string, std::string> describe(const Recipe& recipe) {
 }
 
 FitResult fit_ibm2(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress) {
-  return search_and_train(normalised_rows(rows, recipe), recipe, progress);
+  return fit_conditioned(rows, recipe, progress, search_and_train);
 }
 
 FitResult fit_ibm2(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress) {
-  return search_and_train(normalised_rows(std::move(rows), recipe), recipe, progress);
+  return fit_conditioned(std::move(rows), recipe, progress, search_and_train);
 }
 
 FitResult fit_baseline(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress) {
-  return train_baseline(normalised_rows(rows, recipe), recipe, progress);
+  return fit_conditioned(rows, recipe, progress, train_baseline);
 }
 
 FitResult fit_baseline(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress) {
-  return train_baseline(normalised_rows(std::move(rows), recipe), recipe, progress);
+  return fit_conditioned(std::move(rows), recipe, progress, train_baseline);
 }
 
 void predict_probabilities(const Head<float>& head, ConstMatrixView<float> features, MatrixView<float> out,

@@ -22,8 +22,9 @@ struct Recipe {
   std::string name;  // "paper", "paper-resnet50", "paper-episodes", "default", "episodes"
   HeadKind head = HeadKind::kCosine;
   NoiseShape noise_shape = NoiseShape::kEllipsoidal;
-  SearchOptions search{};            // pre-training and probes
-  TrainOptions final_training{};     // IbM2's head at the radius found
+  ConditioningKind conditioning = ConditioningKind::kNone;  // of raw features, before everything else
+  SearchOptions search{};                                   // pre-training and probes
+  TrainOptions final_training{};                            // IbM2's head at the radius found
   std::size_t most_final_steps = 0;  // IbM2's head takes fewer epochs than final_training says if they make more steps
                                      // than this, which gain nothing; 0: no limit
   TrainOptions baseline{};           // the same head on the originals

@@ -18,6 +18,8 @@ namespace {
 
 constexpr const char* kModelFormat = "annulus-model";
 constexpr const char* kModelVersion = "1";
+constexpr const char* kCentre = "centre";  // the array of a model that centres features; absent where none does
+constexpr const char* kRoot = "root";      // and the entry of one that takes their square roots first
 
 std::string_view per_class_name(HeadKind kind) { return kind == HeadKind::kCosine ? "gain" : "bias"; }
 
@@ -69,6 +71,14 @@ void check_model(const Model& model, ErrorKind kind, const std::string& source) 
     check_numbers(std::span(per_class(head)).subspan(c, 1), head.kind == HeadKind::kCosine ? "gain" : "bias", c, kind,
                   source);
   }
+  const std::vector<float>& centre = head.conditioning.centre;
+  if (!centre.empty() && centre.size() != head.dimension()) {
+    fail(kind, "{}: expected {} numbers in \"centre\", one for each feature, found {}", source, head.dimension(),
+         centre.size());
+  }
+  if (!std::all_of(centre.begin(), centre.end(), [](float number) { return std::isfinite(number); })) {
+    fail(kind, "{}: expected finite numbers, found NaN or infinity in \"centre\"", source);
+  }
   if (!std::isfinite(model.epsilon) || model.epsilon < 0.0) {
     fail(kind, "{}: expected an epsilon of 0 or more, found {}", source, model.epsilon);
   }
@@ -101,10 +111,18 @@ double parse_epsilon(const std::string& text, const std::string& source) {
   return value;
 }
 
+bool read_root(const Safetensors& file) {
+  const std::string text = file.metadata_or(kRoot, "false");
+  if (text != "true" && text != "false") {
+    fail(ErrorKind::kFormat, "{}: expected \"{}\" to be true or false, found \"{}\"", file.source(), kRoot, text);
+  }
+  return text == "true";
+}
+
 void check_arrays(const Safetensors& file, HeadKind kind) {
   for (const auto& [name, tensor] : file.tensors()) {
     const bool is_direction = name == "direction";
-    if (!is_direction && name != per_class_name(kind)) {
+    if (!is_direction && name != per_class_name(kind) && name != kCentre) {
       fail(ErrorKind::kFormat, "{}: found the array \"{}\", which a {} head does not have", file.source(), name,
            to_string(kind));
     }
@@ -120,11 +138,11 @@ void check_arrays(const Safetensors& file, HeadKind kind) {
 void write_model(const Model& model, const std::filesystem::path& path) {
   check_model(model, ErrorKind::kInput, path.string());
   const Head<float>& head = model.head;
-  const std::vector<TensorLayout> layout = {
+  std::vector<TensorLayout> layout = {
       {"direction", ElementType::kF32, {head.classes(), head.dimension()}},
       {std::string(per_class_name(head.kind)), ElementType::kF32, {head.classes()}},
   };
-  const std::map<std::string, std::string> metadata = {
+  std::map<std::string, std::string> metadata = {
       {"format", kModelFormat},
       {"version", kModelVersion},
       {"head", std::string(to_string(head.kind))},
@@ -133,9 +151,13 @@ void write_model(const Model& model, const std::filesystem::path& path) {
       {"training", to_json(model.training)},
       {"provenance", to_json(model.provenance)},
   };
+  const Conditioning& conditioning = head.conditioning;
+  if (!conditioning.centre.empty()) layout.push_back({kCentre, ElementType::kF32, {conditioning.centre.size()}});
+  if (conditioning.root) metadata[kRoot] = "true";
   SafetensorsWriter writer(path, layout, metadata);
   writer.write(std::as_bytes(std::span(head.direction.data(), head.classes() * head.dimension())));
   writer.write(std::as_bytes(std::span(per_class(head))));
+  writer.write(std::as_bytes(std::span(conditioning.centre)));
   writer.commit();
 }
 
@@ -159,6 +181,11 @@ Model read_model(const FileBytes& bytes) {
   auto& values = per_class(model.head);
   values.resize(numbers.elements());
   to_floats(numbers.type, numbers.bytes, values);
+  if (const auto centre = file.tensors().find(kCentre); centre != file.tensors().end()) {
+    model.head.conditioning.centre.resize(centre->second.elements());
+    to_floats(centre->second.type, centre->second.bytes, model.head.conditioning.centre);
+  }
+  model.head.conditioning.root = read_root(file);
   model.class_names = parse_string_list(required(file, "class_names"), source + ": class_names");
   model.epsilon = parse_epsilon(required(file, "epsilon"), source);
   model.training = parse_string_map(required(file, "training"), source + ": training");

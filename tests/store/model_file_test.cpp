@@ -48,6 +48,18 @@ TEST(ModelFile, RoundTripIsExact) {
   EXPECT_EQ(folder.files(), 1U);
 }
 
+TEST(ModelFile, KeepsItsConditioning) {
+  const ScratchFolder folder;
+  for (const bool root : {false, true}) {
+    Model written = sample_model(HeadKind::kCosine);
+    written.head.conditioning = {root, {0.1F, -0.2F, 0.3F, 0.0F, 0.5F}};
+    write_model(written, folder / "model");
+    const Model read = read_model(folder / "model");
+    EXPECT_EQ(read.head.conditioning.root, root);
+    EXPECT_EQ(read.head.conditioning.centre, written.head.conditioning.centre);
+  }
+}
+
 TEST(ModelFile, RefusesToWriteWhatItCouldNotRead) {
   const ScratchFolder folder;
   const auto refused = [&](std::string_view words, const std::function<void(Model&)>& change) {
@@ -56,6 +68,9 @@ TEST(ModelFile, RefusesToWriteWhatItCouldNotRead) {
     expect_error(ErrorKind::kInput, words, [&] { write_model(model, folder / "model"); });
   };
   refused("\"gain\", one for each class, found 2", [](Model& model) { model.head.gain.pop_back(); });
+  refused("\"centre\", one for each feature, found 2", [](Model& model) { model.head.conditioning.centre = {1, 2}; });
+  refused("infinity in \"centre\"",
+          [](Model& model) { model.head.conditioning.centre.assign(5, std::numeric_limits<float>::infinity()); });
   refused("3 class names", [](Model& model) { model.class_names.pop_back(); });
   refused("\"auk\" twice", [](Model& model) { model.class_names[1] = "auk"; });
   refused("UTF-8", [](Model& model) { model.class_names[1] = "\xFE"; });
@@ -105,6 +120,7 @@ TEST(ModelFile, RefusesOtherMetadata) {
   refused("format", "annulus-features", "expected an Annulus model");
   refused("format", "", "expected an Annulus model");
   refused("version", "2", "found \"2\"");
+  refused("root", "maybe", "true or false, found \"maybe\"");
   refused("head", "quadratic", "found \"quadratic\"");
   refused("head", "linear", "\"gain\", which a linear head does not have");
   refused("class_names", "[\"a\"]", "expected 2 class names");

@@ -1,0 +1,34 @@
+// Conditioning: what is done to raw features before a head sees them, learned from the training rows.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "annulus/base/matrix.h"
+
+namespace annulus {
+
+enum class ConditioningKind : std::uint8_t {
+  kNone,    // rows are scaled to length 1 and that is all: the paper's way
+  kCentre,  // then the mean of the training rows is subtracted
+  kAuto,    // square roots first where no training number is negative, then length 1, then the mean is subtracted
+};
+
+std::string_view to_string(ConditioningKind kind);
+ConditioningKind conditioning_kind_from(std::string_view name);  // throws Error{kUsage}
+
+struct Conditioning {
+  bool root = false;          // numbers are replaced by their square roots; of negative ones the sign is kept
+  std::vector<float> centre;  // subtracted from the row of length 1; empty: nothing is
+
+  bool any() const { return root || !centre.empty(); }
+};
+
+// What `kind` asks for on these rows.
+Conditioning learn_conditioning(ConstMatrixView<float> rows, ConditioningKind kind);
+
+// Conditions rows in place. A row that the centre leaves with no length stays as it was before.
+void condition_rows(const Conditioning& conditioning, MatrixView<float> rows);
+
+}  // namespace annulus
