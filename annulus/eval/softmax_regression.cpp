@@ -10,6 +10,9 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "annulus/kernels/gemm.h"
@@ -22,15 +25,20 @@ constexpr int kMostIterations = 1000;
 // Rounding in float may keep the line search from the last steps; what it has reached then is good enough where the
 // gradient is this much shorter than at the start.
 constexpr double kRoundingTolerance = 1e-3;
+// Problems of this many products of numbers a pass, such as episodes, are solved in double from the start: the losses
+// of a few rows differ so little from step to step that float loses the way. Others go on to double if they lose it.
+constexpr std::size_t kMostExactProducts = std::size_t{1} << 22U;
 
 struct FreeVector {
   void operator()(lbfgsfloatval_t* values) const { lbfgs_free(values); }
 };
 using Parameters = std::unique_ptr<lbfgsfloatval_t, FreeVector>;  // classes x dimension weights, then the intercepts
 
+// T: what products are made in.
+template <class T>
 class Regression {
  public:
-  Regression(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes,
+  Regression(ConstMatrixView<T> rows, std::span<const std::int32_t> labels, std::size_t classes,
              const RegressionOptions& options, const ProgressCallback& progress)
       : rows_(rows),
         labels_(labels),
@@ -40,7 +48,8 @@ class Regression {
         gradient_(classes, rows.cols()),
         logits_(rows.rows(), classes) {}
 
-  Head<float> run() {
+  // Nothing where rounding in float ended the search too early.
+  std::optional<Head<float>> run() {
     const std::size_t count = weights_.rows() * (weights_.cols() + 1);
     if (count > static_cast<std::size_t>(std::numeric_limits<int>::max()) - 16) {
       fail(ErrorKind::kInput, "logistic regression expects fewer than 2^31 weights, found {} classes x {} features",
@@ -57,6 +66,7 @@ class Regression {
                            &Regression::advance, this, &search);
     if (stopped_by_) std::rethrow_exception(stopped_by_);
     if (code < 0 && gradient_length_ > kRoundingTolerance * first_gradient_length_) {
+      if (std::is_same_v<T, float>) return std::nullopt;
       fail(ErrorKind::kInput,
            "logistic regression on {} rows found no optimum in {} steps (libLBFGS code {}, gradient {:.2g} of {:.2g})",
            rows_.rows(), steps_, code, gradient_length_, first_gradient_length_);
@@ -95,14 +105,13 @@ class Regression {
   double loss_and_gradient(const lbfgsfloatval_t* parameters, lbfgsfloatval_t* gradient) {
     const std::size_t classes = weights_.rows();
     const std::size_t size = classes * weights_.cols();
-    std::transform(parameters, parameters + size, weights_.data(),
-                   [](double value) { return static_cast<float>(value); });
+    std::transform(parameters, parameters + size, weights_.data(), [](double value) { return static_cast<T>(value); });
     for (std::size_t i = 0; i < rows_.rows(); ++i) {
-      for (std::size_t c = 0; c < classes; ++c) logits_(i, c) = static_cast<float>(parameters[size + c]);
+      for (std::size_t c = 0; c < classes; ++c) logits_(i, c) = static_cast<T>(parameters[size + c]);
     }
-    gemm(Transpose::kNo, Transpose::kYes, 1.0F, rows_, weights_.view(), 1.0F, logits_.view(), options_.threads);
-    double loss = softmax_loss_gradient(logits_.view(), labels_, 0.0F, 1.0F).loss;
-    gemm(Transpose::kYes, Transpose::kNo, 1.0F, logits_.view(), rows_, 0.0F, gradient_.view(), options_.threads);
+    gemm(Transpose::kNo, Transpose::kYes, T{1}, rows_, weights_.view(), T{1}, logits_.view(), options_.threads);
+    double loss = softmax_loss_gradient(logits_.view(), labels_, T{0}, T{1}).loss;
+    gemm(Transpose::kYes, Transpose::kNo, T{1}, logits_.view(), rows_, T{0}, gradient_.view(), options_.threads);
     for (std::size_t i = 0; i < size; ++i) {
       loss += options_.penalty / 2.0 * parameters[i] * parameters[i];
       gradient[i] = static_cast<double>(gradient_.data()[i]) + options_.penalty * parameters[i];
@@ -125,13 +134,13 @@ class Regression {
     return head;
   }
 
-  ConstMatrixView<float> rows_;
+  ConstMatrixView<T> rows_;
   std::span<const std::int32_t> labels_;
   const RegressionOptions& options_;
   const ProgressCallback& progress_;
-  Matrix<float> weights_;
-  Matrix<float> gradient_;
-  Matrix<float> logits_;  // then their gradients
+  Matrix<T> weights_;
+  Matrix<T> gradient_;
+  Matrix<T> logits_;  // then their gradients
   std::exception_ptr stopped_by_;
   int steps_ = 0;
   double first_gradient_length_ = -1.0;  // negative until it is known
@@ -143,7 +152,12 @@ class Regression {
 Head<float> softmax_regression(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes,
                                const RegressionOptions& options, const ProgressCallback& progress) {
   report(progress, {"logistic regression", 0, 0, {}});
-  return Regression(rows, labels, classes, options, progress).run();
+  if (rows.rows() * rows.cols() * classes > kMostExactProducts) {
+    if (auto found = Regression<float>(rows, labels, classes, options, progress).run()) return std::move(*found);
+  }
+  Matrix<double> exact(rows.rows(), rows.cols());
+  for (std::size_t i = 0; i < rows.rows(); ++i) std::copy(rows.row(i).begin(), rows.row(i).end(), exact.row(i).begin());
+  return std::move(*Regression<double>(exact.view(), labels, classes, options, progress).run());
 }
 
 }  // namespace annulus

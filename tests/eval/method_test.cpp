@@ -12,6 +12,8 @@
 
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
+#include "annulus/eval/softmax_regression.h"
+#include "annulus/kernels/gaussian.h"
 #include "annulus/task/synthetic.h"
 #include "tests/eval/quick_recipe.h"
 
@@ -272,6 +274,18 @@ TEST(Methods, PrintNothing) {
     testing::internal::CaptureStdout();
     answers(std::string(method.name), task.support, task.queries.view());
     EXPECT_EQ(testing::internal::GetCapturedStdout(), "") << method.name;
+  }
+}
+
+TEST(Methods, LogisticRegressionFindsItsOptimumOnAnyFewRows) {
+  // Five rows that are nearly the same, as an episode of one shot has them.
+  const std::vector<std::int32_t> labels = {0, 1, 2, 3, 4};
+  Matrix<float> rows(5, 64);
+  for (std::uint64_t problem = 0; problem < 500; ++problem) {
+    std::vector<float> numbers(5 * 64);
+    fill_gaussian(RandomStream{problem, RandomUse::kSynthetic}, 0, numbers);
+    for (std::size_t i = 0; i < numbers.size(); ++i) rows.data()[i] = 0.125F + 0.005F * numbers[i];
+    ASSERT_NO_THROW(softmax_regression(rows.view(), labels, 5, {}, {})) << problem;
   }
 }
 
