@@ -150,7 +150,7 @@ FitResult train_baseline(const TrainingRows<float>& rows, const Recipe& recipe, 
 
 using Fit = FitResult(const TrainingRows<float>&, const Recipe&, const ProgressCallback&);
 
-FitResult fit_conditioned(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress, const Fit& fit) {
+FitResult fit_conditioned(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress, Fit& fit) {
   Conditioning conditioning = learn_conditioning(rows.features.view(), recipe.conditioning);
   if (conditioning.any()) condition_rows(conditioning, rows.features.view());
   FitResult result =
@@ -160,8 +160,7 @@ FitResult fit_conditioned(LabelledRows&& rows, const Recipe& recipe, const Progr
   return result;
 }
 
-FitResult fit_conditioned(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress,
-                          const Fit& fit) {
+FitResult fit_conditioned(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress, Fit& fit) {
   return fit_conditioned(LabelledRows{rows.features.clone(), rows.labels, rows.classes}, recipe, progress, fit);
 }
 
