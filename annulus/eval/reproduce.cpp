@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "annulus/base/error.h"
-#include "annulus/eval/run_json.h"
-#include "annulus/eval/svm_at_cost.h"
 
 namespace annulus {
 namespace {
@@ -61,31 +59,13 @@ void compare(const PaperCell& paper, const std::optional<Allowance>& allowance, 
   ours.outside = allowance && std::abs(ours.difference) > allowance->half_width;
 }
 
-// The machine at one cost, found among the finished cells or run.
-ManyWayRun run_at_cost(const FeatureSet& training, const FeatureSet& test, double cost, int threads,
-                       const CellStore& cells) {
-  const auto compute = [&] { return evaluate_svm_at_cost(training, test, cost, threads); };
-  if (!cells.find && !cells.keep) return compute();
-  const std::map<std::string, std::string> parts = {{"protocol", "svm at a cost"},
-                                                    {"training", content_checksum(training)},
-                                                    {"test", content_checksum(test)},
-                                                    {"cost", fmt::format("{}", cost)}};
-  return run_from_json(cell_value(cells, cell_key(parts), [&] { return run_to_json(compute()); }));
-}
-
 // The machine at every cost of the paper, scored on the test labels.
-void choose_cost(std::span<const FeatureSet> training, const FeatureSet& test, const Variant& variant,
-                 const CellStore& cells, RunCounter& counter, Measured& measured) {
+void choose_cost(const DrawSource& source, const Variant& variant, RunCounter& counter, Measured& measured) {
   for (const double cost : kPaperCosts) {
-    std::vector<double> accuracies;
-    VariantScore score;
-    for (const FeatureSet& set : training) {
-      counter.next(fmt::format("{}, C {}", variant.name, cost));
-      ManyWayRun run = run_at_cost(set, test, cost, variant.recipe.final_training.threads, cells);
-      accuracies.push_back(run.accuracy);
-      score.runs.push_back(std::move(run));
-    }
-    score.accuracy = summarize(accuracies);
+    Variant at_cost = variant;
+    at_cost.name = fmt::format("{}, C {}", variant.name, cost);
+    at_cost.recipe.svm_cost = cost;
+    VariantScore score = score_variant(source, at_cost, counter);
     measured.candidates.push_back({fmt::format("C {}", cost), score.accuracy.mean});
     if (!measured.best || score.accuracy.mean > measured.best->accuracy.mean) {
       measured.best = std::move(score);
@@ -100,7 +80,7 @@ Measured measure(const Variant& variant, bool choose, std::span<const FeatureSet
   Measured measured;
   if (!choose || !has_learning_rate(variant.method)) {
     measured.standard = score_variant(source, variant, counter);
-    if (choose && variant.method == "svm") choose_cost(training, test, variant, options.cells, counter, measured);
+    if (choose && variant.method == "svm") choose_cost(source, variant, counter, measured);
     return measured;
   }
   RateSweep sweep = sweep_rates(source, variant, paper_rates(), counter);

@@ -167,8 +167,8 @@ class Bisection {
     const auto start = now();
     TrainOptions probe = options_.probe;
     probe.epsilon = epsilon;
-    const std::size_t steps_an_epoch = (rows_.rows() + probe.batch - 1) / probe.batch;
-    probe.epochs = std::max(probe.epochs, (options_.least_steps + steps_an_epoch - 1) / steps_an_epoch);
+    const std::size_t steps = steps_an_epoch(rows_.rows(), probe);
+    probe.epochs = std::max(probe.epochs, (options_.least_steps + steps - 1) / steps);
     if (!options_.common_noise) probe.run += static_cast<std::uint32_t>(result_.probes.size());
     const auto watch = [&](const Progress& inner) {
       return !progress_ ||

@@ -10,7 +10,7 @@
 namespace annulus {
 
 struct Model {
-  Head<float> head;                      // expects L2-normalised feature rows
+  Head<float> head;                      // takes raw feature rows
   std::vector<std::string> class_names;  // one a head row
   double epsilon = 0.0;                  // radius it was trained at; 0 for a baseline
   std::map<std::string, std::string>

@@ -130,8 +130,8 @@ FitResult search_and_train(const TrainingRows<float>& rows, const Recipe& recipe
   TrainOptions options = recipe.final_training;
   options.epsilon = recipe.epsilon ? *recipe.epsilon : search->epsilon;
   if (recipe.most_final_steps > 0) {
-    const std::size_t steps_an_epoch = (rows.rows() + options.batch - 1) / options.batch;
-    options.epochs = std::min(options.epochs, (recipe.most_final_steps + steps_an_epoch - 1) / steps_an_epoch);
+    const std::size_t steps = steps_an_epoch(rows.rows(), options);
+    options.epochs = std::min(options.epochs, (recipe.most_final_steps + steps - 1) / steps);
   }
   FitResult result = fit_head(rows, recipe.head, options, renamed(progress, "train the head"));
   result.search = std::move(search);
@@ -296,6 +296,7 @@ std::map<std::string, std::string> describe(const Recipe& recipe) {
       {"label_smoothing", fmt::format("{}", last.label_smoothing)},
       {"seed", fmt::format("{}", last.seed)},
   };
+  if (recipe.svm_cost) record["svm_cost"] = fmt::format("{}", *recipe.svm_cost);
   if (recipe.epsilon) {
     record["epsilon_given"] = fmt::format("{}", *recipe.epsilon);
     return record;

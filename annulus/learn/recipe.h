@@ -28,6 +28,7 @@ struct Recipe {
   std::size_t most_final_steps = 0;  // IbM2's head takes fewer epochs than final_training says if they make more steps
                                      // than this, which gain nothing; 0: no limit
   TrainOptions baseline{};           // the same head on the originals
+  std::optional<double> svm_cost;    // C of the method svm, for tables that compare costs; absent: chosen on its rows
   std::optional<double> epsilon;     // a radius given by the caller skips the search
 };
 

@@ -35,6 +35,11 @@ struct TrainOptions {
 // The random stream of first heads and of orders.
 std::uint32_t start_stream(const TrainOptions& options);
 
+// Steps of one pass over `rows` originals.
+inline std::size_t steps_an_epoch(std::size_t rows, const TrainOptions& options) {
+  return (rows + options.batch - 1) / options.batch;
+}
+
 // The learning rate of an epoch: scaled by the batch and cosine-decayed from its full size towards 0.
 double decayed_learning_rate(const TrainOptions& options, std::size_t epoch);
 
