@@ -26,6 +26,7 @@ struct FitOptions {
   std::string shots = "all";
   std::string method = "ibm2";
   std::string json;
+  bool strip = false;
   RunOptions run;
   RecipeOptions recipe;
 };
@@ -53,6 +54,14 @@ std::map<std::string, std::string> model_provenance(const FeatureSet& set) {
   std::map<std::string, std::string> provenance = set.provenance();
   provenance.emplace("source", set.source());
   return provenance;
+}
+
+// Of the named rows; none where the set has none.
+std::vector<std::string> paths_of(const FeatureSet& set, std::span<const std::uint32_t> rows) {
+  std::vector<std::string> paths;
+  if (set.paths().empty()) return paths;
+  for (const std::uint32_t row : rows) paths.push_back(set.paths()[row]);
+  return paths;
 }
 
 nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, std::size_t rows, const FitResult& fit) {
@@ -105,7 +114,9 @@ void run_fit(const FitOptions& options) {
   {
     ProgressBar bar(options.run.quiet);
     const FeatureSet set = load_data(options.data, options.run.threads, bar);
-    LabelledRows support = gather(set, draw_split(set, {shots, options.run.seed}).support);
+    const std::vector<std::uint32_t> drawn = draw_split(set, {shots, options.run.seed}).support;
+    LabelledRows support = gather(set, drawn);
+    if (!options.strip) model.support = keep_support(support, paths_of(set, drawn));
     rows = support.labels.size();
     fit = options.method == "baseline" ? fit_baseline(std::move(support), recipe, bar.callback())
                                        : fit_ibm2(std::move(support), recipe, bar.callback());
@@ -141,6 +152,8 @@ void add_fit(CLI::App& app, Action& action) {
       ->type_name("NAME")
       ->check(CLI::IsMember(std::vector<std::string>{"ibm2", "baseline"}))
       ->capture_default_str();
+  command.add_flag("--strip", options->strip,
+                   "Leave the training rows out of the model: smaller, but it can neither grow nor explain");
   add_labels(command, options->data);
   add_seed(command, options->run, "Which rows are drawn, and every random number of the training");
   add_threads(command, options->run);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "annulus/learn/head.h"
+#include "annulus/learn/support_rows.h"
 
 namespace annulus {
 
@@ -16,6 +17,7 @@ struct Model {
   std::map<std::string, std::string>
       training;  // recipe, options, seed, accuracies, seconds, version: the training record
   std::map<std::string, std::string> provenance;  // of the features: backbone, checksum, preprocessing, source file
+  SupportRows support;                            // may be empty
 };
 
 }  // namespace annulus

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "annulus/base/error.h"
+#include "annulus/kernels/half.h"
+#include "annulus/kernels/rows.h"
 #include "annulus/store/json_text.h"
 #include "annulus/store/safetensors.h"
 
@@ -19,7 +21,11 @@ namespace {
 constexpr const char* kModelFormat = "annulus-model";
 constexpr const char* kModelVersion = "1";
 constexpr const char* kCentre = "centre";  // the array of a model that centres features; absent where none does
-constexpr const char* kRoot = "root";      // and the entry of one that takes their square roots first
+// The rows that it learnt from; all absent in a model that keeps none.
+constexpr const char* kSupport = "support";
+constexpr const char* kSupportLabels = "support_labels";
+constexpr const char* kSupportPaths = "support_paths";  // the text of a JSON list; may be absent
+constexpr const char* kRoot = "root";                   // and the entry of one that takes their square roots first
 
 std::string_view per_class_name(HeadKind kind) { return kind == HeadKind::kCosine ? "gain" : "bias"; }
 
@@ -44,6 +50,31 @@ void check_record(const std::map<std::string, std::string>& record, const char* 
   for (const auto& [key, value] : record) {
     check_text(key, what, kind, source);
     check_text(value, what, kind, source);
+  }
+}
+
+void check_support(const Model& model, ErrorKind kind, const std::string& source) {
+  const SupportRows& support = model.support;
+  if (support.labels.size() != support.rows()) {
+    fail(kind, "{}: expected {} labels of support rows, found {}", source, support.rows(), support.labels.size());
+  }
+  if (!support.empty() && support.features.cols() != model.head.dimension()) {
+    fail(kind, "{}: expected support rows of {} numbers, found {}", source, model.head.dimension(),
+         support.features.cols());
+  }
+  if (!support.paths.empty() && support.paths.size() != support.rows()) {
+    fail(kind, "{}: expected {} paths of support rows, found {}", source, support.rows(), support.paths.size());
+  }
+  for (const std::string& path : support.paths) check_text(path, "a path", kind, source);
+  for (std::size_t i = 0; i < support.rows(); ++i) {
+    if (support.labels[i] < 0 || static_cast<std::size_t>(support.labels[i]) >= model.head.classes()) {
+      fail(kind, "{}: expected labels of support rows from 0 to {}, found {}", source, model.head.classes() - 1,
+           support.labels[i]);
+    }
+    const float length = squared_length(support.features.row(i));
+    if (!(length > 0.0F) || !std::isfinite(length)) {
+      fail(kind, "{}: expected support rows with a length, found none at row {}", source, i);
+    }
   }
 }
 
@@ -82,6 +113,7 @@ void check_model(const Model& model, ErrorKind kind, const std::string& source) 
   if (!std::isfinite(model.epsilon) || model.epsilon < 0.0) {
     fail(kind, "{}: expected an epsilon of 0 or more, found {}", source, model.epsilon);
   }
+  check_support(model, kind, source);
   check_record(model.training, "the training record", kind, source);
   check_record(model.provenance, "the provenance", kind, source);
 }
@@ -119,18 +151,56 @@ bool read_root(const Safetensors& file) {
   return text == "true";
 }
 
+struct ArrayShape {
+  std::string_view name;
+  ElementType type;
+  std::size_t dimensions;
+};
+
 void check_arrays(const Safetensors& file, HeadKind kind) {
+  const ArrayShape known[] = {{"direction", ElementType::kF32, 2},    {per_class_name(kind), ElementType::kF32, 1},
+                              {kCentre, ElementType::kF32, 1},        {kSupport, ElementType::kF16, 2},
+                              {kSupportLabels, ElementType::kI32, 1}, {kSupportPaths, ElementType::kU8, 1}};
   for (const auto& [name, tensor] : file.tensors()) {
-    const bool is_direction = name == "direction";
-    if (!is_direction && name != per_class_name(kind) && name != kCentre) {
+    const auto* const found =
+        std::find_if(std::begin(known), std::end(known), [&](const ArrayShape& shape) { return shape.name == name; });
+    if (found == std::end(known)) {
       fail(ErrorKind::kFormat, "{}: found the array \"{}\", which a {} head does not have", file.source(), name,
            to_string(kind));
     }
-    if (tensor.type != ElementType::kF32 || tensor.shape.size() != (is_direction ? 2 : 1)) {
-      fail(ErrorKind::kFormat, "{}: expected \"{}\" as a {} of F32, found {} of shape [{}]", file.source(), name,
-           is_direction ? "matrix" : "list", to_string(tensor.type), fmt::join(tensor.shape, ", "));
+    if (tensor.type != found->type || tensor.shape.size() != found->dimensions) {
+      fail(ErrorKind::kFormat, "{}: expected \"{}\" as a {} of {}, found {} of shape [{}]", file.source(), name,
+           found->dimensions == 2 ? "matrix" : "list", to_string(found->type), to_string(tensor.type),
+           fmt::join(tensor.shape, ", "));
     }
   }
+}
+
+SupportRows read_support(const Safetensors& file) {
+  SupportRows support;
+  const Tensor* const features = file.find(kSupport);
+  if (features == nullptr) return support;
+  support.features = Matrix<float>(features->shape[0], features->shape[1]);
+  to_floats(features->type, features->bytes, {support.features.data(), features->elements()});
+  const Tensor& labels = file.at(kSupportLabels);
+  std::vector<std::int64_t> numbers(labels.elements());
+  to_integers(labels.type, labels.bytes, numbers, file.source());
+  support.labels.assign(numbers.begin(), numbers.end());
+  if (const Tensor* const paths = file.find(kSupportPaths)) {
+    const std::string_view text(reinterpret_cast<const char*>(paths->bytes.data()), paths->bytes.size());
+    support.paths = parse_string_list(text, file.source() + ": " + kSupportPaths);
+  }
+  return support;
+}
+
+void write_support(const SupportRows& support, const std::string& paths, SafetensorsWriter& writer) {
+  writer.write(std::as_bytes(std::span(support.labels)));
+  std::vector<std::uint16_t> half(support.features.cols());
+  for (std::size_t i = 0; i < support.rows(); ++i) {
+    narrow_half(support.features.row(i), half);
+    writer.write(std::as_bytes(std::span(half)));
+  }
+  writer.write(std::as_bytes(std::span(paths)));
 }
 
 }  // namespace
@@ -154,10 +224,18 @@ void write_model(const Model& model, const std::filesystem::path& path) {
   const Conditioning& conditioning = head.conditioning;
   if (!conditioning.centre.empty()) layout.push_back({kCentre, ElementType::kF32, {conditioning.centre.size()}});
   if (conditioning.root) metadata[kRoot] = "true";
+  const SupportRows& support = model.support;
+  const std::string paths = support.paths.empty() ? std::string() : to_json(support.paths);
+  if (!support.empty()) {
+    layout.push_back({kSupportLabels, ElementType::kI32, {support.rows()}});
+    layout.push_back({kSupport, ElementType::kF16, {support.rows(), head.dimension()}});
+    if (!paths.empty()) layout.push_back({kSupportPaths, ElementType::kU8, {paths.size()}});
+  }
   SafetensorsWriter writer(path, layout, metadata);
   writer.write(std::as_bytes(std::span(head.direction.data(), head.classes() * head.dimension())));
   writer.write(std::as_bytes(std::span(per_class(head))));
   writer.write(std::as_bytes(std::span(conditioning.centre)));
+  if (!support.empty()) write_support(support, paths, writer);
   writer.commit();
 }
 
@@ -181,10 +259,11 @@ Model read_model(const FileBytes& bytes) {
   auto& values = per_class(model.head);
   values.resize(numbers.elements());
   to_floats(numbers.type, numbers.bytes, values);
-  if (const auto centre = file.tensors().find(kCentre); centre != file.tensors().end()) {
-    model.head.conditioning.centre.resize(centre->second.elements());
-    to_floats(centre->second.type, centre->second.bytes, model.head.conditioning.centre);
+  if (const Tensor* const centre = file.find(kCentre)) {
+    model.head.conditioning.centre.resize(centre->elements());
+    to_floats(centre->type, centre->bytes, model.head.conditioning.centre);
   }
+  model.support = read_support(file);
   model.head.conditioning.root = read_root(file);
   model.class_names = parse_string_list(required(file, "class_names"), source + ": class_names");
   model.epsilon = parse_epsilon(required(file, "epsilon"), source);

@@ -60,6 +60,50 @@ TEST(ModelFile, KeepsItsConditioning) {
   }
 }
 
+Model model_with_support() {
+  Model model = sample_model(HeadKind::kCosine);
+  model.support.features = Matrix<float>(2, 5);
+  for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t j = 0; j < 5; ++j) model.support.features(i, j) = 0.25F * static_cast<float>(i + j + 1);
+  }
+  model.support.labels = {2, 0};
+  model.support.paths = {"a.jpg", "Bülbül/b.jpg"};
+  return model;
+}
+
+TEST(ModelFile, KeepsItsSupportRows) {
+  const ScratchFolder folder;
+  Model written = model_with_support();
+  for (const bool paths : {true, false}) {
+    if (!paths) written.support.paths.clear();
+    write_model(written, folder / "model");
+    const Model read = read_model(folder / "model");
+    ASSERT_EQ(read.support.rows(), 2U);
+    EXPECT_EQ(std::memcmp(read.support.features.data(), written.support.features.data(), 10 * sizeof(float)), 0);
+    EXPECT_EQ(read.support.labels, written.support.labels);
+    EXPECT_EQ(read.support.paths, written.support.paths);
+  }
+}
+
+TEST(ModelFile, RefusesSupportRowsThatDoNotFit) {
+  const ScratchFolder folder;
+  const auto refused = [&](std::string_view words, const std::function<void(Model&)>& change) {
+    Model model = model_with_support();
+    change(model);
+    expect_error(ErrorKind::kInput, words, [&] { write_model(model, folder / "model"); });
+  };
+  refused("2 labels of support rows, found 1", [](Model& model) { model.support.labels.pop_back(); });
+  refused("2 paths of support rows, found 1", [](Model& model) { model.support.paths.pop_back(); });
+  refused("from 0 to 2, found 3", [](Model& model) { model.support.labels[1] = 3; });
+  refused("support rows of 5 numbers, found 4", [](Model& model) {
+    model.support.features = Matrix<float>(2, 4);
+    model.support.features(0, 0) = model.support.features(1, 0) = 1.0F;
+  });
+  refused("found none at row 1", [](Model& model) {
+    for (float& value : model.support.features.row(1)) value = 0.0F;
+  });
+}
+
 TEST(ModelFile, RefusesToWriteWhatItCouldNotRead) {
   const ScratchFolder folder;
   const auto refused = [&](std::string_view words, const std::function<void(Model&)>& change) {

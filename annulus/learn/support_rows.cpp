@@ -1,0 +1,55 @@
+// Picks, scales and rounds the rows that a model keeps.
+#include "annulus/learn/support_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "annulus/base/error.h"
+#include "annulus/kernels/half.h"
+#include "annulus/kernels/rows.h"
+
+namespace annulus {
+namespace {
+
+// Row numbers in their order, at most kMostSupportRows a class.
+std::vector<std::size_t> rows_to_keep(const LabelledRows& rows) {
+  std::vector<std::size_t> counts(rows.classes, 0);
+  for (const std::int32_t label : rows.labels) ++counts[static_cast<std::size_t>(label)];
+  std::vector<std::size_t> seen(rows.classes, 0);
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < rows.labels.size(); ++i) {
+    const auto c = static_cast<std::size_t>(rows.labels[i]);
+    const std::size_t number = seen[c]++;
+    const std::size_t wanted = std::min(counts[c], kMostSupportRows);
+    // Of `counts` rows those at which the number of rows kept so far grows.
+    if ((number + 1) * wanted / counts[c] > number * wanted / counts[c]) kept.push_back(i);
+  }
+  return kept;
+}
+
+}  // namespace
+
+SupportRows keep_support(const LabelledRows& rows, std::span<const std::string> paths) {
+  const std::vector<std::size_t> kept = rows_to_keep(rows);
+  SupportRows support;
+  support.features = Matrix<float>(kept.size(), rows.features.cols());
+  std::vector<std::uint16_t> half(rows.features.cols());
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const auto source = rows.features.row(kept[i]);
+    const auto row = support.features.row(i);
+    const float length = std::sqrt(squared_length(source));
+    if (!(length > 0.0F) || !std::isfinite(length)) {
+      fail(ErrorKind::kInput, "expected feature rows with a length to normalise, found length {} at row {}", length,
+           kept[i]);
+    }
+    std::copy(source.begin(), source.end(), row.begin());
+    scale_row(row, 1.0F / length);
+    narrow_half(row, half);
+    widen_half(half, row);
+    support.labels.push_back(rows.labels[kept[i]]);
+    if (!paths.empty()) support.paths.push_back(paths[kept[i]]);
+  }
+  return support;
+}
+
+}  // namespace annulus

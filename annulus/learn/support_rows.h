@@ -1,0 +1,31 @@
+// Support rows: what a model learnt from, kept with it so that it can grow, explain its answers and know strangers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "annulus/base/matrix.h"
+#include "annulus/task/few_shot_task.h"
+
+namespace annulus {
+
+inline constexpr std::size_t kMostSupportRows = 64;  // of one class that a model keeps
+
+struct SupportRows {
+  Matrix<float> features;            // raw rows scaled to length 1, rounded to half precision
+  std::vector<std::int32_t> labels;  // head row of each
+  std::vector<std::string> paths;    // where each came from; empty: not known
+
+  std::size_t rows() const { return features.rows(); }
+  bool empty() const { return labels.empty(); }
+  SupportRows clone() const { return {features.clone(), labels, paths}; }
+};
+
+// The rows that a model keeps of those it learns from: all of a class, or kMostSupportRows of them, evenly spaced.
+// `paths` is empty or has one for each row. Throws Error{kInput} for a row that has no length.
+SupportRows keep_support(const LabelledRows& rows, std::span<const std::string> paths);
+
+}  // namespace annulus
