@@ -7,6 +7,7 @@
 
 #include "annulus/learn/head.h"
 #include "annulus/learn/support_rows.h"
+#include "annulus/learn/unknown_rule.h"
 
 namespace annulus {
 
@@ -14,10 +15,12 @@ struct Model {
   Head<float> head;                      // takes raw feature rows
   std::vector<std::string> class_names;  // one a head row
   double epsilon = 0.0;                  // radius it was trained at; 0 for a baseline
+  double temperature = 1.0;              // logits are divided by it to become probabilities
   std::map<std::string, std::string>
       training;  // recipe, options, seed, accuracies, seconds, version: the training record
   std::map<std::string, std::string> provenance;  // of the features: backbone, checksum, preprocessing, source file
   SupportRows support;                            // may be empty
+  UnknownRule unknown;                            // may be empty: nothing is refused
 };
 
 }  // namespace annulus

@@ -1,0 +1,94 @@
+// Scores of known things and strangers by their formula.
+#include "annulus/learn/unknown.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "annulus/base/error.h"
+#include "annulus/learn/support_index.h"
+
+namespace annulus {
+namespace {
+
+// Two classes along the first two of three axes, each with two support rows.
+Model two_axes() {
+  Model model;
+  model.head = {HeadKind::kLinear, Matrix<float>(2, 3), {}, {0.5F, -0.25F}};
+  model.head.direction(0, 0) = 4.0F;
+  model.head.direction(1, 1) = 3.0F;
+  model.class_names = {"first", "second"};
+  model.temperature = 2.0;
+  model.support.features = Matrix<float>(3, 3);
+  model.support.features(0, 0) = 1.0F;
+  model.support.features(1, 0) = 0.6F;
+  model.support.features(1, 2) = 0.8F;
+  model.support.features(2, 1) = 1.0F;
+  model.support.labels = {0, 0, 1};
+  model.unknown.weights = {1.0F, 10.0F, 100.0F, 1000.0F};
+  model.unknown.quantiles.assign(kUnknownQuantiles, 0.0F);
+  return model;
+}
+
+TEST(Unknown, ScoresFollowTheFormula) {
+  const Model model = two_axes();
+  Matrix<float> rows(2, 3);
+  rows(0, 0) = 5.0F;  // lengths do not matter
+  rows(1, 1) = 0.3F;
+  rows(1, 2) = 0.4F;
+  std::vector<float> scores(2);
+  unknown_scores(model, rows.view(), scores, 1);
+  // Row 0 is (1, 0, 0): logits 4.5 and -0.25, halved; nearest support row 0 with cosine 1.
+  const double sum0 = std::log(std::exp(2.25) + std::exp(-0.125));
+  EXPECT_NEAR(scores[0], 2.25 + 10 * -0.125 + 100 * sum0 + 1000 * 1.0, 1e-2);
+  // Row 1 is (0, 0.6, 0.8): logits 0.5 and 1.55, halved; cosines 0, 0.64 and 0.6.
+  const double sum1 = std::log(std::exp(0.25) + std::exp(0.775));
+  EXPECT_NEAR(scores[1], 0.775 + 10 * 0.25 + 100 * sum1 + 1000 * 0.64, 1e-2);
+}
+
+TEST(Unknown, SupportIsLookedAtOnlyWhereItCounts) {
+  Model model = two_axes();
+  model.unknown.weights[kNearestCosine] = 0.0F;
+  model.support = {};
+  Matrix<float> row(1, 3);
+  row(0, 0) = 1.0F;
+  std::vector<float> score(1);
+  unknown_scores(model, row.view(), score, 1);
+  EXPECT_NEAR(score[0], 2.25 - 1.25 + 100 * std::log(std::exp(2.25) + std::exp(-0.125)), 1e-2);
+  model.unknown.weights[kNearestCosine] = 1.0F;
+  EXPECT_THROW(unknown_scores(model, row.view(), score, 1), Error);
+  model.unknown.quantiles.clear();
+  EXPECT_THROW(unknown_scores(model, row.view(), score, 1), Error);
+}
+
+TEST(Unknown, ScoresDoNotDependOnTheThreads) {
+  const Model model = two_axes();
+  Matrix<float> rows(300, 3);
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    for (std::size_t j = 0; j < 3; ++j) rows(i, j) = static_cast<float>((i * 7 + j * 5) % 11) + 0.5F;
+  }
+  std::vector<float> one(300);
+  std::vector<float> many(300);
+  unknown_scores(model, rows.view(), one, 1);
+  unknown_scores(model, rows.view(), many, 3);
+  EXPECT_EQ(one, many);
+}
+
+TEST(SupportIndex, NearestComeFirstAndOneCanBePassedOver) {
+  const Model model = two_axes();
+  const SupportIndex index(model.head.conditioning, model.support);
+  Matrix<float> rows(1, 3);
+  rows(0, 0) = 2.0F;
+  const auto all = index.nearest(rows.view(), 9, 1);
+  ASSERT_EQ(all.front().size(), 3U);
+  EXPECT_EQ(all.front()[0].row, 0U);
+  EXPECT_NEAR(all.front()[0].cosine, 1.0F, 1e-6F);
+  EXPECT_EQ(all.front()[1].row, 1U);
+  EXPECT_NEAR(all.front()[1].cosine, 0.6F, 1e-6F);
+  const auto without = index.nearest(rows.view(), 1, 1, {0});
+  ASSERT_EQ(without.front().size(), 1U);
+  EXPECT_EQ(without.front()[0].row, 1U);
+}
+
+}  // namespace
+}  // namespace annulus
