@@ -70,6 +70,7 @@ std::string kinds_text() {
 
 void add_ablate(CLI::App& app, Action& action) {
   const auto options = std::make_shared<AblateCommand>();
+  options->recipe.recipe = "ibm2";
   CLI::App& command = *app.add_subcommand("ablate", "Vary one part of the method and measure what it is worth");
   command.add_option("FEATURES", options->features.path, "Feature file or folder of images, as for evaluate")
       ->type_name("")

@@ -85,7 +85,7 @@ void run_demo(const DemoOptions& options) {
   protocol.shots = options.shots;
   protocol.subsets = options.subsets;
   protocol.seed = options.run.seed;
-  protocol.recipe = recipe_named("default");
+  protocol.recipe = recipe_named("ibm2");
   set_threads(protocol.recipe, options.run.threads);
   const ManyWayReport report = [&] {
     ProgressBar bar(options.run.quiet);

@@ -34,7 +34,7 @@ struct GeneratedDemoOptions {
 ManyWayOptions demo_protocol(const GeneratedDemoOptions& options) {
   ManyWayOptions protocol;
   protocol.seed = options.run.seed;
-  protocol.recipe = recipe_named("default");
+  protocol.recipe = recipe_named("ibm2");
   set_threads(protocol.recipe, options.run.threads);
   return protocol;
 }

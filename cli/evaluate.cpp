@@ -131,6 +131,7 @@ void run_evaluate(const EvaluateOptions& options) {
 
 void add_evaluate(CLI::App& app, Action& action) {
   const auto options = std::make_shared<EvaluateOptions>();
+  options->recipe.recipe = "ibm2";
   CLI::App& command = *app.add_subcommand("evaluate", "Measure accuracy: all classes at once, k rows of each");
   command
       .add_option("FEATURES", options->features.path,

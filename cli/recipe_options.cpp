@@ -117,8 +117,7 @@ void add_recipe_options(CLI::App& command, RecipeOptions& options) {
   add_choice(command, "--head", options.head, {"cosine", "linear"}, "Kind of head");
   add_choice(
       command, "--condition", options.conditioning, {"none", "centre", "auto"},
-      "What is done to features first: nothing, their mean subtracted, or square roots (if none is negative) and "
-      "then their mean subtracted");
+      "What is done to features first: nothing, their mean subtracted, or, if none is negative, raised to a power");
   add_choice(command, "--noise-shape", options.noise_shape, {"ellipsoidal", "spherical"},
              "Noise scaled by the spread of each dimension, or the same in all");
   add_choice(command, "--noise", options.noise, {"independent", "shared", "grouped"},

@@ -1,4 +1,4 @@
-// Square roots, lengths and centres.
+// Powers, lengths and centres.
 #include "annulus/learn/conditioning.h"
 
 #include <algorithm>
@@ -12,9 +12,13 @@ namespace annulus {
 namespace {
 
 constexpr float kLeastLength = 1e-4F;  // of a centred row: shorter ones are rounding errors
+// Of rows with heavy tails and without; docs/default-recipe.md has the measurements.
+constexpr float kHeavyPower = 0.6F;
+constexpr float kLightPower = 0.8F;
+constexpr double kGaussianKurtosis = 3.0;  // fourth moment about the mean over the square of the second
 
-void take_roots(std::span<float> row) {
-  for (float& value : row) value = std::copysign(std::sqrt(std::fabs(value)), value);
+void raise(std::span<float> row, float power) {
+  for (float& value : row) value = std::copysign(std::pow(std::fabs(value), power), value);
 }
 
 // Scales a row to length 1; one that has no length is left for others to refuse.
@@ -30,6 +34,26 @@ bool any_negative(ConstMatrixView<float> rows) {
     }
   }
   return false;
+}
+
+double kurtosis(std::span<const float> row) {
+  const auto count = static_cast<double>(row.size());
+  double mean = 0.0;
+  for (const float value : row) mean += static_cast<double>(value) / count;
+  double second = 0.0;
+  double fourth = 0.0;
+  for (const float value : row) {
+    const double square = std::pow(static_cast<double>(value) - mean, 2.0);
+    second += square / count;
+    fourth += square * square / count;
+  }
+  return second > 0.0 ? fourth / (second * second) : 0.0;
+}
+
+bool heavy_tailed(ConstMatrixView<float> rows) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < rows.rows(); ++i) sum += kurtosis(rows.row(i));
+  return sum > kGaussianKurtosis * static_cast<double>(rows.rows());
 }
 
 }  // namespace
@@ -56,12 +80,14 @@ ConditioningKind conditioning_kind_from(std::string_view name) {
 Conditioning learn_conditioning(ConstMatrixView<float> rows, ConditioningKind kind) {
   Conditioning result;
   if (kind == ConditioningKind::kNone) return result;
-  result.root = kind == ConditioningKind::kAuto && !any_negative(rows);
+  if (kind == ConditioningKind::kAuto) {
+    if (!any_negative(rows)) result.power = heavy_tailed(rows) ? kHeavyPower : kLightPower;
+    return result;
+  }
   std::vector<double> sums(rows.cols(), 0.0);
   std::vector<float> row(rows.cols());
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     row.assign(rows.row(i).begin(), rows.row(i).end());
-    if (result.root) take_roots(row);
     make_unit(row);
     for (std::size_t j = 0; j < row.size(); ++j) sums[j] += static_cast<double>(row[j]);
   }
@@ -74,7 +100,7 @@ void condition_rows(const Conditioning& conditioning, MatrixView<float> rows) {
   std::vector<float> centred(conditioning.centre.size());
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     const auto row = rows.row(i);
-    if (conditioning.root) take_roots(row);
+    if (conditioning.power != 1.0F) raise(row, conditioning.power);
     if (conditioning.centre.empty()) continue;
     make_unit(row);
     for (std::size_t j = 0; j < centred.size(); ++j) centred[j] = row[j] - conditioning.centre[j];

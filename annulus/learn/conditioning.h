@@ -12,17 +12,18 @@ namespace annulus {
 enum class ConditioningKind : std::uint8_t {
   kNone,    // rows are scaled to length 1 and that is all: the paper's way
   kCentre,  // then the mean of the training rows is subtracted
-  kAuto,    // square roots first where no training number is negative, then length 1, then the mean is subtracted
+  kAuto,  // where no training number is negative, numbers are raised to a power below 1 first, the lower one where the
+          // numbers of a row have heavier tails than a Gaussian's, as those of most backbones do
 };
 
 std::string_view to_string(ConditioningKind kind);
 ConditioningKind conditioning_kind_from(std::string_view name);  // throws Error{kUsage}
 
 struct Conditioning {
-  bool root = false;          // numbers are replaced by their square roots; of negative ones the sign is kept
+  float power = 1.0F;         // numbers are raised to it; of negative ones the sign is kept
   std::vector<float> centre;  // subtracted from the row of length 1; empty: nothing is
 
-  bool any() const { return root || !centre.empty(); }
+  bool any() const { return power != 1.0F || !centre.empty(); }
 };
 
 // What `kind` asks for on these rows.

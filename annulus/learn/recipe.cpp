@@ -51,9 +51,9 @@ Recipe paper_episodes_recipe() {
   return recipe;
 }
 
-Recipe default_recipe() {
+Recipe ibm2_recipe() {
   Recipe recipe = paper_recipe();
-  recipe.name = "default";
+  recipe.name = "ibm2";
   set_noise_sharing(recipe, NoiseSharing::kGrouped);
   set_virtual_count(recipe, 32);
   set_learning_rate(recipe, 0.05);
@@ -67,6 +67,14 @@ Recipe default_recipe() {
   recipe.search.stop_early = true;
   recipe.search.least_steps = 100;
   recipe.most_final_steps = 3000;
+  return recipe;
+}
+
+Recipe default_recipe() {
+  Recipe recipe = ibm2_recipe();
+  recipe.name = "default";
+  recipe.conditioning = ConditioningKind::kAuto;
+  recipe.companions.ridge_weight = 0.7;
   return recipe;
 }
 
@@ -90,6 +98,7 @@ struct NamedRecipe {
   Recipe (*make)();
 };
 constexpr NamedRecipe kRecipes[] = {{"default", default_recipe},
+                                    {"ibm2", ibm2_recipe},
                                     {"paper", paper_recipe},
                                     {"paper-resnet50", paper_resnet50_recipe},
                                     {"paper-episodes", paper_episodes_recipe},
@@ -110,11 +119,12 @@ ProgressCallback renamed(const ProgressCallback& progress, const char* stage) {
 
 // Trains a fresh head as `options` say and fills in everything but the search.
 FitResult fit_head(const TrainingRows<float>& rows, HeadKind kind, const TrainOptions& options,
-                   const ProgressCallback& progress) {
+                   const Companions& companions, const ProgressCallback& progress) {
   FitResult result;
   result.epsilon = options.epsilon;
   result.head = initial_head<float>(kind, rows.classes, rows.dimension(), options.seed, start_stream(options));
   train(result.head, rows, options, progress);
+  if (companions.any()) result.head = with_companions(result.head, rows, companions, options.threads);
   TrainOptions originals = options;
   originals.epsilon = 0.0;
   result.training_accuracy = training_accuracy(result.head, rows, originals);
@@ -133,7 +143,7 @@ FitResult search_and_train(const TrainingRows<float>& rows, const Recipe& recipe
     const std::size_t steps = steps_an_epoch(rows.rows(), options);
     options.epochs = std::min(options.epochs, (recipe.most_final_steps + steps - 1) / steps);
   }
-  FitResult result = fit_head(rows, recipe.head, options, renamed(progress, "train the head"));
+  FitResult result = fit_head(rows, recipe.head, options, recipe.companions, renamed(progress, "train the head"));
   result.search = std::move(search);
   result.seconds = seconds_since(start);
   return result;
@@ -143,7 +153,7 @@ FitResult train_baseline(const TrainingRows<float>& rows, const Recipe& recipe, 
   const auto start = now();
   TrainOptions options = recipe.baseline;
   options.epsilon = 0.0;
-  FitResult result = fit_head(rows, recipe.head, options, renamed(progress, "train the baseline"));
+  FitResult result = fit_head(rows, recipe.head, options, {}, renamed(progress, "train the baseline"));
   result.seconds = seconds_since(start);
   return result;
 }
@@ -296,6 +306,11 @@ std::map<std::string, std::string> describe(const Recipe& recipe) {
       {"label_smoothing", fmt::format("{}", last.label_smoothing)},
       {"seed", fmt::format("{}", last.seed)},
   };
+  if (recipe.companions.any()) {
+    record["companion_ridge"] =
+        fmt::format("{} at penalty {}", recipe.companions.ridge_weight, recipe.companions.ridge_penalty);
+    record["companion_mean_rows"] = fmt::format("{}", recipe.companions.mean_rows);
+  }
   if (recipe.svm_cost) record["svm_cost"] = fmt::format("{}", *recipe.svm_cost);
   if (recipe.epsilon) {
     record["epsilon_given"] = fmt::format("{}", *recipe.epsilon);

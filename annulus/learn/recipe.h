@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "annulus/base/progress.h"
+#include "annulus/learn/companions.h"
 #include "annulus/learn/head.h"
 #include "annulus/learn/margin_search.h"
 #include "annulus/learn/trainer.h"
@@ -19,7 +20,7 @@
 namespace annulus {
 
 struct Recipe {
-  std::string name;  // "paper", "paper-resnet50", "paper-episodes", "default", "episodes"
+  std::string name;  // "paper", "paper-resnet50", "paper-episodes", "ibm2", "default", "episodes"
   HeadKind head = HeadKind::kCosine;
   NoiseShape noise_shape = NoiseShape::kEllipsoidal;
   ConditioningKind conditioning = ConditioningKind::kNone;  // of raw features, before everything else
@@ -27,13 +28,15 @@ struct Recipe {
   TrainOptions final_training{};                            // IbM2's head at the radius found
   std::size_t most_final_steps = 0;  // IbM2's head takes fewer epochs than final_training says if they make more steps
                                      // than this, which gain nothing; 0: no limit
+  Companions companions{};           // heads in closed form that vote beside IbM2's
   TrainOptions baseline{};           // the same head on the originals
   std::optional<double> svm_cost;    // C of the method svm, for tables that compare costs; absent: chosen on its rows
   std::optional<double> epsilon;     // a radius given by the caller skips the search
 };
 
-// The paper and its program to the letter; "default" is the same method with shared noise and safer numbers, and
-// "episodes" the paper's episodes with shared noise.
+// "paper..." are the paper and its program to the letter; "ibm2" is the same method with shared noise and safer
+// numbers, "default" that on conditioned features and with companions, and "episodes" the paper's episodes with shared
+// noise.
 Recipe recipe_named(std::string_view name);  // throws Error{kUsage} listing the names
 std::vector<std::string> recipe_names();
 

@@ -25,7 +25,7 @@ constexpr const char* kCentre = "centre";  // the array of a model that centres 
 constexpr const char* kSupport = "support";
 constexpr const char* kSupportLabels = "support_labels";
 constexpr const char* kSupportPaths = "support_paths";  // the text of a JSON list; may be absent
-constexpr const char* kRoot = "root";                   // and the entry of one that takes their square roots first
+constexpr const char* kPower = "power";                 // the entry of a model that raises features to a power first
 
 std::string_view per_class_name(HeadKind kind) { return kind == HeadKind::kCosine ? "gain" : "bias"; }
 
@@ -110,6 +110,9 @@ void check_model(const Model& model, ErrorKind kind, const std::string& source) 
   if (!std::all_of(centre.begin(), centre.end(), [](float number) { return std::isfinite(number); })) {
     fail(kind, "{}: expected finite numbers, found NaN or infinity in \"centre\"", source);
   }
+  if (!(head.conditioning.power > 0.0F) || head.conditioning.power > 1.0F) {
+    fail(kind, "{}: expected a power above 0 and not above 1, found {}", source, head.conditioning.power);
+  }
   if (!std::isfinite(model.epsilon) || model.epsilon < 0.0) {
     fail(kind, "{}: expected an epsilon of 0 or more, found {}", source, model.epsilon);
   }
@@ -133,22 +136,14 @@ HeadKind kind_named(const std::string& name, const std::string& source) {
   fail(ErrorKind::kFormat, "{}: expected a cosine or linear head, found \"{}\"", source, name);
 }
 
-double parse_epsilon(const std::string& text, const std::string& source) {
+double parse_number(const std::string& text, const char* what, const std::string& source) {
   double value = 0.0;
   const char* const end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, value);
   if (result.ec != std::errc() || result.ptr != end) {
-    fail(ErrorKind::kFormat, "{}: expected epsilon to be a number, found \"{}\"", source, text);
+    fail(ErrorKind::kFormat, "{}: expected {} to be a number, found \"{}\"", source, what, text);
   }
   return value;
-}
-
-bool read_root(const Safetensors& file) {
-  const std::string text = file.metadata_or(kRoot, "false");
-  if (text != "true" && text != "false") {
-    fail(ErrorKind::kFormat, "{}: expected \"{}\" to be true or false, found \"{}\"", file.source(), kRoot, text);
-  }
-  return text == "true";
 }
 
 struct ArrayShape {
@@ -223,7 +218,7 @@ void write_model(const Model& model, const std::filesystem::path& path) {
   };
   const Conditioning& conditioning = head.conditioning;
   if (!conditioning.centre.empty()) layout.push_back({kCentre, ElementType::kF32, {conditioning.centre.size()}});
-  if (conditioning.root) metadata[kRoot] = "true";
+  if (conditioning.power != 1.0F) metadata[kPower] = fmt::format("{}", conditioning.power);
   const SupportRows& support = model.support;
   const std::string paths = support.paths.empty() ? std::string() : to_json(support.paths);
   if (!support.empty()) {
@@ -264,9 +259,9 @@ Model read_model(const FileBytes& bytes) {
     to_floats(centre->type, centre->bytes, model.head.conditioning.centre);
   }
   model.support = read_support(file);
-  model.head.conditioning.root = read_root(file);
+  model.head.conditioning.power = static_cast<float>(parse_number(file.metadata_or(kPower, "1"), kPower, source));
   model.class_names = parse_string_list(required(file, "class_names"), source + ": class_names");
-  model.epsilon = parse_epsilon(required(file, "epsilon"), source);
+  model.epsilon = parse_number(required(file, "epsilon"), "epsilon", source);
   model.training = parse_string_map(required(file, "training"), source + ": training");
   model.provenance = parse_string_map(required(file, "provenance"), source + ": provenance");
   check_model(model, ErrorKind::kFormat, source);

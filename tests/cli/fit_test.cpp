@@ -99,7 +99,7 @@ TEST(Fit, KnobsChangeTheModel) {
   const Scratch scratch;
   const std::string features = write_small_features(scratch);
   const std::vector<std::vector<std::string>> knobs{{"--noise-shape", "spherical"},
-                                                    {"--condition", "auto"},
+                                                    {"--condition", "centre"},
                                                     {"--noise", "independent"},
                                                     {"--noise", "grouped", "--group", "7"},
                                                     {"--antithetic"},

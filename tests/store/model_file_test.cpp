@@ -50,12 +50,12 @@ TEST(ModelFile, RoundTripIsExact) {
 
 TEST(ModelFile, KeepsItsConditioning) {
   const ScratchFolder folder;
-  for (const bool root : {false, true}) {
+  for (const float power : {1.0F, 0.6F}) {
     Model written = sample_model(HeadKind::kCosine);
-    written.head.conditioning = {root, {0.1F, -0.2F, 0.3F, 0.0F, 0.5F}};
+    written.head.conditioning = {power, {0.1F, -0.2F, 0.3F, 0.0F, 0.5F}};
     write_model(written, folder / "model");
     const Model read = read_model(folder / "model");
-    EXPECT_EQ(read.head.conditioning.root, root);
+    EXPECT_EQ(read.head.conditioning.power, power);
     EXPECT_EQ(read.head.conditioning.centre, written.head.conditioning.centre);
   }
 }
@@ -164,7 +164,8 @@ TEST(ModelFile, RefusesOtherMetadata) {
   refused("format", "annulus-features", "expected an Annulus model");
   refused("format", "", "expected an Annulus model");
   refused("version", "2", "found \"2\"");
-  refused("root", "maybe", "true or false, found \"maybe\"");
+  refused("power", "maybe", "expected power to be a number, found \"maybe\"");
+  refused("power", "1.5", "not above 1, found 1.5");
   refused("head", "quadratic", "found \"quadratic\"");
   refused("head", "linear", "\"gain\", which a linear head does not have");
   refused("class_names", "[\"a\"]", "expected 2 class names");

@@ -1,0 +1,210 @@
+// Closed forms by Cholesky factors, and their sum with a trained head.
+#include "annulus/learn/companions.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "annulus/base/error.h"
+#include "annulus/base/parallel.h"
+#include "annulus/kernels/gemm.h"
+#include "annulus/kernels/rows.h"
+
+namespace annulus {
+namespace {
+
+using ColumnMajor = Eigen::MatrixXd;
+
+constexpr std::size_t kColumnsPerTask = 64;    // right-hand sides that a task solves for
+constexpr std::size_t kMostSpreadRows = 2048;  // rows that a spread is measured on
+constexpr float kLeastLength = 1e-6F;          // of a class mean less the mean of all: shorter ones point nowhere
+
+std::vector<float> mean_row(ConstMatrixView<float> rows) {
+  std::vector<double> sums(rows.cols(), 0.0);
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    const auto row = rows.row(i);
+    for (std::size_t j = 0; j < row.size(); ++j) sums[j] += static_cast<double>(row[j]);
+  }
+  std::vector<float> mean;
+  mean.reserve(sums.size());
+  for (const double sum : sums) mean.push_back(static_cast<float>(sum / static_cast<double>(rows.rows())));
+  return mean;
+}
+
+void subtract(std::span<const float> what, std::span<float> row) {
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] -= what[j];
+}
+
+Matrix<float> centred(ConstMatrixView<float> rows) {
+  const std::vector<float> mean = mean_row(rows);
+  Matrix<float> result(rows.rows(), rows.cols());
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    std::copy(rows.row(i).begin(), rows.row(i).end(), result.row(i).begin());
+    subtract(mean, result.row(i));
+  }
+  return result;
+}
+
+Eigen::LLT<ColumnMajor> penalised_factor(ConstMatrixView<float> gram, double penalty) {
+  ColumnMajor system(static_cast<Eigen::Index>(gram.rows()), static_cast<Eigen::Index>(gram.cols()));
+  for (std::size_t i = 0; i < gram.rows(); ++i) {
+    for (std::size_t j = 0; j < gram.cols(); ++j) {
+      system(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = static_cast<double>(gram(i, j));
+    }
+    system(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(i)) += penalty;
+  }
+  Eigen::LLT<ColumnMajor> factor(system);
+  if (factor.info() != Eigen::Success) {
+    fail(ErrorKind::kInternal, "expected a ridge system with a Cholesky factor, found none at penalty {}", penalty);
+  }
+  return factor;
+}
+
+// Solves for every row of `targets` in place, blocks of rows at a time.
+void solve_rows(const Eigen::LLT<ColumnMajor>& factor, MatrixView<float> targets, int threads) {
+  const std::size_t tasks = (targets.rows() + kColumnsPerTask - 1) / kColumnsPerTask;
+  parallel_for(threads, tasks, [&](std::size_t task) {
+    const std::size_t first = task * kColumnsPerTask;
+    const std::size_t count = std::min(kColumnsPerTask, targets.rows() - first);
+    ColumnMajor block(static_cast<Eigen::Index>(targets.cols()), static_cast<Eigen::Index>(count));
+    for (std::size_t c = 0; c < count; ++c) {
+      const auto row = targets.row(first + c);
+      for (std::size_t j = 0; j < row.size(); ++j) {
+        block(static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(c)) = static_cast<double>(row[j]);
+      }
+    }
+    factor.solveInPlace(block);
+    for (std::size_t c = 0; c < count; ++c) {
+      const auto row = targets.row(first + c);
+      for (std::size_t j = 0; j < row.size(); ++j) {
+        row[j] = static_cast<float>(block(static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(c)));
+      }
+    }
+  });
+}
+
+std::vector<double> class_shares(const TrainingRows<float>& rows) {
+  std::vector<double> shares(rows.classes, 0.0);
+  for (const std::int32_t label : rows.labels) shares[static_cast<std::size_t>(label)] += 1.0;
+  for (double& share : shares) share /= static_cast<double>(rows.rows());
+  return shares;
+}
+
+// Weights w_c that make logits w_c . x (+ bias) of rows of length 1.
+Matrix<float> logit_weights(const Head<float>& head) {
+  Matrix<float> weights(head.classes(), head.dimension());
+  effective_weights(head, weights.view());
+  if (head.kind == HeadKind::kCosine) {
+    const auto scale = static_cast<float>(kCosineScale / (1.0 + kNormGuard));
+    for (std::size_t c = 0; c < weights.rows(); ++c) scale_row(weights.row(c), scale);
+  }
+  return weights;
+}
+
+// The standard deviation of the scores of `rows`, which are centred, over rows and classes; what is the same for all
+// classes counts for nothing.
+double spread(ConstMatrixView<float> weights, ConstMatrixView<float> rows, int threads) {
+  const std::size_t count = std::min(rows.rows(), kMostSpreadRows);
+  Matrix<float> chosen(count, rows.cols());
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto row = rows.row(i * rows.rows() / count);
+    std::copy(row.begin(), row.end(), chosen.row(i).begin());
+  }
+  Matrix<float> scores(count, weights.rows());
+  gemm(Transpose::kNo, Transpose::kYes, 1.0F, std::as_const(chosen).view(), weights, 0.0F, scores.view(), threads);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    double row_sum = 0.0;
+    double squares = 0.0;
+    for (const float score : scores.row(i)) {
+      row_sum += static_cast<double>(score);
+      squares += static_cast<double>(score) * static_cast<double>(score);
+    }
+    sum += squares - row_sum * row_sum / static_cast<double>(weights.rows());
+  }
+  return std::sqrt(std::max(sum, 0.0) / (static_cast<double>(count) * static_cast<double>(weights.rows())));
+}
+
+// head += factor * weights on rows less `mean`, which may be empty.
+void add_scores(ConstMatrixView<float> weights, std::span<const float> mean, double factor, Head<float>& head) {
+  for (std::size_t c = 0; c < head.classes(); ++c) {
+    const auto from = weights.row(c);
+    const auto to = head.direction.row(c);
+    double at_mean = 0.0;
+    for (std::size_t j = 0; j < to.size(); ++j) to[j] += static_cast<float>(factor) * from[j];
+    for (std::size_t j = 0; j < mean.size(); ++j)
+      at_mean += static_cast<double>(from[j]) * static_cast<double>(mean[j]);
+    head.bias[c] -= static_cast<float>(factor * at_mean);
+  }
+}
+
+}  // namespace
+
+Matrix<float> ridge_weights(const TrainingRows<float>& rows, double penalty, int threads) {
+  const Matrix<float> x = centred(rows.features.view());
+  const std::vector<double> shares = class_shares(rows);
+  const bool by_rows = rows.rows() <= rows.dimension();
+  Matrix<float> gram(by_rows ? rows.rows() : rows.dimension(), by_rows ? rows.rows() : rows.dimension());
+  gemm(by_rows ? Transpose::kNo : Transpose::kYes, by_rows ? Transpose::kYes : Transpose::kNo, 1.0F, x.view(), x.view(),
+       0.0F, gram.view(), threads);
+  const Eigen::LLT<ColumnMajor> factor = penalised_factor(gram.view(), penalty);
+  Matrix<float> weights(rows.classes, rows.dimension());
+  if (!by_rows) {
+    // Targets are 1 for a row's class less the class's share; rows are centred, so that the shares drop out.
+    for (std::size_t i = 0; i < rows.rows(); ++i) {
+      add_row(x.row(i), weights.row(static_cast<std::size_t>(rows.labels[i])));
+    }
+    solve_rows(factor, weights.view(), threads);
+    return weights;
+  }
+  Matrix<float> targets(rows.classes, rows.rows());
+  for (std::size_t c = 0; c < rows.classes; ++c) {
+    for (float& target : targets.row(c)) target = static_cast<float>(-shares[c]);
+  }
+  for (std::size_t i = 0; i < rows.rows(); ++i) targets(static_cast<std::size_t>(rows.labels[i]), i) += 1.0F;
+  solve_rows(factor, targets.view(), threads);
+  gemm(Transpose::kNo, Transpose::kNo, 1.0F, std::as_const(targets).view(), x.view(), 0.0F, weights.view(), threads);
+  return weights;
+}
+
+Matrix<float> class_mean_weights(const TrainingRows<float>& rows, std::span<const float> centre) {
+  const std::vector<double> shares = class_shares(rows);
+  Matrix<float> weights(rows.classes, rows.dimension());
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    add_row(rows.features.row(i), weights.row(static_cast<std::size_t>(rows.labels[i])));
+  }
+  for (std::size_t c = 0; c < rows.classes; ++c) {
+    scale_row(weights.row(c), static_cast<float>(1.0 / (shares[c] * static_cast<double>(rows.rows()))));
+    if (!centre.empty()) subtract(centre, weights.row(c));
+    const float length = std::sqrt(squared_length(std::as_const(weights).row(c)));
+    if (length > kLeastLength) scale_row(weights.row(c), 1.0F / length);
+  }
+  return weights;
+}
+
+Head<float> with_companions(const Head<float>& trained, const TrainingRows<float>& rows, const Companions& companions,
+                            int threads) {
+  const std::vector<float> mean = mean_row(rows.features.view());
+  const Matrix<float> x = centred(rows.features.view());
+  const auto row_count = static_cast<double>(rows.rows());
+  const double mean_weight = std::pow(companions.mean_rows / row_count, 2.0);
+  const double share = 1.0 / (1.0 + companions.ridge_weight + mean_weight);
+
+  Head<float> head{HeadKind::kLinear, logit_weights(trained), {}, std::vector<float>(trained.classes(), 0.0F)};
+  if (trained.kind == HeadKind::kLinear) head.bias = trained.bias;
+  const double trained_spread = spread(head.direction.view(), x.view(), threads);
+  for (std::size_t c = 0; c < head.classes(); ++c) scale_row(head.direction.row(c), static_cast<float>(share));
+  scale_row(std::span<float>(head.bias), static_cast<float>(share));
+
+  const auto add = [&](const Matrix<float>& weights, std::span<const float> centre, double weight) {
+    const double own = spread(weights.view(), x.view(), threads);
+    if (own > 0.0) add_scores(weights.view(), centre, share * weight * trained_spread / own, head);
+  };
+  add(ridge_weights(rows, companions.ridge_penalty, threads), mean, companions.ridge_weight);
+  add(class_mean_weights(rows, mean), mean, 0.5 * mean_weight);
+  add(class_mean_weights(rows, {}), {}, 0.5 * mean_weight);
+  return head;
+}
+
+}  // namespace annulus
