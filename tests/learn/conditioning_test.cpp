@@ -69,15 +69,15 @@ TEST(Conditioning, ARowAtTheCentreKeepsItsDirection) {
 }
 
 TEST(Conditioning, AHeadConditionsWhatItIsAskedAbout) {
-  // Two classes that differ by a little around a large common part.
+  // Two classes around a large common part.
   LabelledRows rows{Matrix<float>(8, 4), {}, 2};
   for (std::size_t i = 0; i < 8; ++i) {
     const std::int32_t label = i < 4 ? 0 : 1;
     rows.labels.push_back(label);
     rows.features(i, 0) = 50.0F + static_cast<float>(i % 4);
     rows.features(i, 1) = 40.0F;
-    rows.features(i, 2) = label == 0 ? 2.0F : 1.0F;
-    rows.features(i, 3) = label == 0 ? 1.0F : 2.0F;
+    rows.features(i, 2) = label == 0 ? 30.0F : 10.0F;
+    rows.features(i, 3) = label == 0 ? 10.0F : 30.0F;
   }
   Recipe recipe = recipe_named("ibm2");
   set_epochs(recipe, 30);
