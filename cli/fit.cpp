@@ -3,10 +3,16 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
 #include <utility>
 
+#include "annulus/base/clock.h"
 #include "annulus/base/error.h"
 #include "annulus/base/version.h"
+#include "annulus/eval/method.h"
+#include "annulus/eval/tally.h"
+#include "annulus/learn/calibration.h"
 #include "annulus/learn/model.h"
 #include "annulus/store/model_file.h"
 #include "annulus/task/few_shot_task.h"
@@ -27,6 +33,7 @@ struct FitOptions {
   std::string method = "ibm2";
   std::string json;
   bool strip = false;
+  bool calibrate = true;
   RunOptions run;
   RecipeOptions recipe;
 };
@@ -64,7 +71,34 @@ std::vector<std::string> paths_of(const FeatureSet& set, std::span<const std::ui
   return paths;
 }
 
-nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, std::size_t rows, const FitResult& fit) {
+// What heads that never saw them say about held-out rows.
+struct HeldOutScore {
+  std::size_t rows = 0;
+  double accuracy = 0.0;
+  double ece = 0.0;
+  double seconds = 0.0;
+};
+
+// Learns the temperature and the rule about strangers, which needs the training rows: a stripped model has none.
+std::optional<HeldOutScore> calibrate_model(const FitOptions& options, const Recipe& recipe, const SupportRows& support,
+                                            const FitResult& fit, const ProgressCallback& progress, Model& model) {
+  const auto start = now();
+  Refit& refit = options.method == "baseline" ? static_cast<Refit&>(fit_baseline) : static_cast<Refit&>(fit_ibm2);
+  Calibration calibration = calibrate(support, fit, recipe, refit, progress);
+  if (calibration.labels.empty()) return std::nullopt;
+  model.temperature = calibration.temperature;
+  if (!options.strip) model.unknown = std::move(calibration.unknown);
+  Tally tally(fit.head.classes());
+  std::vector<std::uint32_t> rows(calibration.labels.size());
+  std::iota(rows.begin(), rows.end(), 0U);
+  const auto probabilities = std::as_const(calibration.probabilities).view();
+  tally.add(rows, calibration.labels, best_classes(probabilities), probabilities, true);
+  const TallyResult result = tally.result();
+  return HeldOutScore{rows.size(), result.accuracy, *result.ece, seconds_since(start)};
+}
+
+nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, std::size_t rows, const FitResult& fit,
+                                const std::optional<HeldOutScore>& held_out) {
   nlohmann::ordered_json json = {{"model", options.output},
                                  {"method", options.method},
                                  {"classes", model.head.classes()},
@@ -75,6 +109,13 @@ nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, s
                                  {"virtual_accuracy", 100.0 * fit.virtual_accuracy},
                                  {"seconds", fit.seconds},
                                  {"options", model.training}};
+  if (held_out) {
+    json["temperature"] = model.temperature;
+    json["held_out"] = {{"rows", held_out->rows},
+                        {"accuracy", held_out->accuracy},
+                        {"ece", held_out->ece},
+                        {"seconds", held_out->seconds}};
+  }
   if (!fit.search) return json;
   json["target"] = 100.0 * fit.search->target;
   json["upper_accuracy"] = 100.0 * fit.search->upper_accuracy;
@@ -91,7 +132,8 @@ nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, s
   return json;
 }
 
-void print_summary(const FitOptions& options, const Model& model, std::size_t rows, const FitResult& fit) {
+void print_summary(const FitOptions& options, const Model& model, std::size_t rows, const FitResult& fit,
+                   const std::optional<HeldOutScore>& held_out) {
   fmt::print("learnt {} classes from {} rows of {} numbers in {:.2f} s\n", model.head.classes(), rows,
              model.head.dimension(), fit.seconds);
   if (fit.search) {
@@ -102,6 +144,10 @@ void print_summary(const FitOptions& options, const Model& model, std::size_t ro
   }
   fmt::print("training accuracy {:.2f} %", 100.0 * fit.training_accuracy);
   if (fit.epsilon > 0.0) fmt::print(", {:.2f} % on virtual examples", 100.0 * fit.virtual_accuracy);
+  if (held_out) {
+    fmt::print("\ntemperature {:.3f}: {} rows held out, {:.2f} % right, calibration error {:.2f} % ({:.2f} s)",
+               model.temperature, held_out->rows, held_out->accuracy, held_out->ece, held_out->seconds);
+  }
   fmt::print("\nwrote {}\n", options.output);
 }
 
@@ -110,16 +156,21 @@ void run_fit(const FitOptions& options) {
   const Recipe recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
   std::size_t rows = 0;
   FitResult fit;
+  std::optional<HeldOutScore> held_out;
   Model model;
   {
     ProgressBar bar(options.run.quiet);
     const FeatureSet set = load_data(options.data, options.run.threads, bar);
     const std::vector<std::uint32_t> drawn = draw_split(set, {shots, options.run.seed}).support;
     LabelledRows support = gather(set, drawn);
-    if (!options.strip) model.support = keep_support(support, paths_of(set, drawn));
+    SupportRows kept = keep_support(support, paths_of(set, drawn));
     rows = support.labels.size();
     fit = options.method == "baseline" ? fit_baseline(std::move(support), recipe, bar.callback())
                                        : fit_ibm2(std::move(support), recipe, bar.callback());
+    if (options.calibrate && !recipe.name.starts_with("paper")) {
+      held_out = calibrate_model(options, recipe, kept, fit, bar.callback(), model);
+    }
+    if (!options.strip) model.support = std::move(kept);
     model.class_names.assign(set.class_names().begin(), set.class_names().end());
     model.provenance = model_provenance(set);
   }
@@ -128,8 +179,8 @@ void run_fit(const FitOptions& options) {
   model.head = std::move(fit.head);
   stop_if_interrupted();
   write_model(model, options.output);
-  if (!options.json.empty()) write_json(options.json, fit_json(options, model, rows, fit));
-  if (!options.run.quiet && options.json != "-") print_summary(options, model, rows, fit);
+  if (!options.json.empty()) write_json(options.json, fit_json(options, model, rows, fit, held_out));
+  if (!options.run.quiet && options.json != "-") print_summary(options, model, rows, fit, held_out);
 }
 
 }  // namespace
@@ -154,6 +205,8 @@ void add_fit(CLI::App& app, Action& action) {
       ->capture_default_str();
   command.add_flag("--strip", options->strip,
                    "Leave the training rows out of the model: smaller, but it can neither grow nor explain");
+  command.add_flag("!--no-calibrate", options->calibrate,
+                   "Hold no rows out to learn the temperature of probabilities and when to answer unknown");
   add_labels(command, options->data);
   add_seed(command, options->run, "Which rows are drawn, and every random number of the training");
   add_threads(command, options->run);

@@ -9,8 +9,11 @@
 
 #include "annulus/base/error.h"
 #include "annulus/eval/ranking.h"
+#include "annulus/learn/flip_radius.h"
 #include "annulus/learn/model.h"
-#include "annulus/learn/recipe.h"
+#include "annulus/learn/prediction.h"
+#include "annulus/learn/support_index.h"
+#include "annulus/learn/unknown.h"
 #include "annulus/store/atomic_file.h"
 #include "annulus/store/model_file.h"
 #include "cli/command.h"
@@ -31,11 +34,19 @@ struct PredictOptions {
   std::string output = "-";
   std::string format = "text";
   std::size_t top = 5;
+  std::optional<double> false_reject;  // share of known things that may be refused
+  bool explain = false;
   RunOptions run;
 };
 
-// Counts right answers among rows whose label the model knows. Rows that may have been trained on are left out when the
-// set marks them.
+constexpr double kFalseReject = 0.05;
+
+double percent(std::size_t part, std::size_t whole) {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Counts right answers among rows whose label the model knows, and refusals. Rows that may have been trained on are
+// left out when the set marks them.
 class Score {
  public:
   Score(const FeatureSet& set, const Model& model) : set_(set) {
@@ -48,26 +59,42 @@ class Score {
     }
   }
 
-  void add(std::size_t row, std::int32_t predicted) {
+  void add(std::size_t row, std::int32_t predicted, bool refused) {
     if (known_.empty() || (!set_.is_train().empty() && set_.is_train()[row] != 0)) return;
     const std::int32_t truth = known_[static_cast<std::size_t>(set_.labels()[row])];
-    if (truth < 0) return;
-    ++counted_;
-    if (truth == predicted) ++right_;
+    if (truth < 0) {
+      ++strangers_;
+      if (refused) ++refused_strangers_;
+    } else if (refused) {
+      ++refused_;
+    } else {
+      ++answered_;
+      if (truth == predicted) ++right_;
+    }
   }
 
-  bool known() const { return counted_ != 0; }
-  std::string text() const {
-    return fmt::format("accuracy {:.2f} % of {} labelled rows{}",
-                       100.0 * static_cast<double>(right_) / static_cast<double>(counted_), counted_,
-                       set_.is_train().empty() ? "" : " that are not training rows");
+  bool known() const { return answered_ + refused_ != 0; }
+  std::string text(bool may_refuse) const {
+    const std::size_t rows = may_refuse ? answered_ : answered_ + refused_;
+    std::string text = fmt::format("accuracy {:.2f} % of {} labelled rows{}{}", percent(right_, rows), rows,
+                                   set_.is_train().empty() ? "" : " that are not training rows",
+                                   may_refuse ? ", those that were answered" : "");
+    if (!may_refuse) return text;
+    text += fmt::format("; refused {} of {} rows of known classes ({:.2f} %)", refused_, answered_ + refused_,
+                        percent(refused_, answered_ + refused_));
+    if (strangers_ == 0) return text;
+    return text + fmt::format(" and {} of {} of others ({:.2f} %)", refused_strangers_, strangers_,
+                              percent(refused_strangers_, strangers_));
   }
 
  private:
   const FeatureSet& set_;
   std::vector<std::int32_t> known_;  // class of the set -> class of the model, -1 for a class it does not know
-  std::size_t counted_ = 0;
+  std::size_t answered_ = 0;         // rows of known classes that were not refused
   std::size_t right_ = 0;
+  std::size_t refused_ = 0;
+  std::size_t strangers_ = 0;  // rows of other classes
+  std::size_t refused_strangers_ = 0;
 };
 
 // Where lines go: standard output, or a file that appears once all lines are in it.
@@ -91,14 +118,80 @@ class LineOutput {
   std::optional<AtomicFile> file_;
 };
 
+// The share of known things to refuse; 0 where the model cannot tell.
+double share_to_refuse(const PredictOptions& options, const Model& model, ProgressBar& bar) {
+  const double share = options.false_reject.value_or(kFalseReject);
+  if (!(share >= 0.0 && share < 1.0)) {
+    fail(ErrorKind::kUsage, "--false-reject expects a share from 0 to less than 1, found {}", share);
+  }
+  if (!model.unknown.empty()) return share;
+  if (options.false_reject && share > 0.0) {
+    bar.note(
+        fmt::format("{} cannot know strangers and answers every row: fit it with two or more rows a class, "
+                    "without --strip and --no-calibrate",
+                    options.model));
+  }
+  return 0.0;
+}
+
+// What a block of rows is asked beside its probabilities.
+class Examiner {
+ public:
+  Examiner(const Model& model, double share, bool explain, int threads)
+      : model_(model), refuses_(share > 0.0), threads_(threads) {
+    if (refuses_) threshold_ = unknown_threshold(model.unknown, share);
+    if (!explain) return;
+    index_.emplace(model.head.conditioning, model.support);
+    flip_.emplace(model);
+  }
+
+  void look_at(ConstMatrixView<float> rows) {
+    if (refuses_) {
+      scores_.resize(rows.rows());
+      unknown_scores(model_, rows, scores_, threads_);
+    }
+    if (!index_) return;
+    nearest_ = index_->nearest(rows, kExplainedRows, threads_);
+    Matrix<float> logits(rows.rows(), model_.head.classes());
+    predict_logits(model_.head, rows, logits.view(), threads_);
+    radii_ = flip_->radii(std::as_const(logits).view(), threads_);
+  }
+
+  float score(std::size_t row) const { return refuses_ ? scores_[row] : 0.0F; }
+  bool refused(std::size_t row) const { return refuses_ && scores_[row] < threshold_; }
+  std::optional<Explanation> explanation(std::size_t row, std::span<const float> probabilities) {
+    if (!index_) return std::nullopt;
+    const auto two = most_probable(probabilities, 2);
+    return Explanation{std::move(nearest_[row]), two.size() > 1 ? std::optional(two[1]) : std::nullopt, radii_[row]};
+  }
+
+ private:
+  const Model& model_;
+  bool refuses_;
+  int threads_;
+  float threshold_ = 0.0F;
+  std::optional<SupportIndex> index_;
+  std::optional<FlipRadius> flip_;
+  std::vector<float> scores_;
+  std::vector<std::vector<NearRow>> nearest_;
+  std::vector<float> radii_;
+};
+
 void run_predict(const PredictOptions& options) {
   ProgressBar bar(options.run.quiet);
   const ProgressCallback progress = bar.callback();
   const Model model = read_model(options.model);
+  if (options.explain && model.support.empty()) {
+    fail(ErrorKind::kInput, "{} keeps none of its training rows to explain answers by: fit it without --strip",
+         options.model);
+  }
+  const double share = share_to_refuse(options, model, bar);
   const FeatureSet set = load_prediction_input(options.input, model, options.model, options.run.threads, bar);
 
   const std::size_t top = std::min(options.top, model.class_names.size());
-  const PredictionWriter writer(prediction_format_from(options.format), model.class_names, !set.paths().empty(), top);
+  const PredictionWriter writer({prediction_format_from(options.format), model.class_names, !set.paths().empty(), top,
+                                 share > 0.0, options.explain ? &model.support : nullptr, model.epsilon});
+  Examiner examiner(model, share, options.explain, options.run.threads);
   Score score(set, model);
   LineOutput output(options.output);
   output.write(writer.header());
@@ -108,21 +201,25 @@ void run_predict(const PredictOptions& options) {
     report(progress, {"predict", first, set.rows(), {}});
     const std::size_t count = std::min(kRowsPerBlock, set.rows() - first);
     set.copy_rows(first, features.view().rows_at(0, count));
-    predict_probabilities(model.head, std::as_const(features).view().rows_at(0, count),
-                          probabilities.view().rows_at(0, count), options.run.threads);
+    const ConstMatrixView<float> rows = std::as_const(features).view().rows_at(0, count);
+    predict_probabilities(model.head, model.temperature, rows, probabilities.view().rows_at(0, count),
+                          options.run.threads);
+    examiner.look_at(rows);
     std::string lines;
     for (std::size_t i = 0; i < count; ++i) {
       const auto ranked = most_probable(probabilities.row(i), top);
-      score.add(first + i, ranked.front().index);
-      lines += writer.line(
-          {first + i, set.paths().empty() ? std::string_view() : std::string_view(set.paths()[first + i]), ranked});
+      score.add(first + i, ranked.front().index, examiner.refused(i));
+      const std::optional<Explanation> explanation = examiner.explanation(i, probabilities.row(i));
+      lines +=
+          writer.line({first + i, set.paths().empty() ? std::string_view() : std::string_view(set.paths()[first + i]),
+                       ranked, examiner.refused(i), examiner.score(i), explanation ? &*explanation : nullptr});
     }
     bar.clear();
     output.write(lines);
   }
   stop_if_interrupted();
   output.finish();
-  if (score.known()) bar.note(score.text());
+  if (score.known()) bar.note(score.text(share > 0.0));
 }
 
 }  // namespace
@@ -144,6 +241,13 @@ void add_predict(CLI::App& app, Action& action) {
       ->type_name("NAME")
       ->check(CLI::IsMember(std::vector<std::string>{"text", "jsonl", "csv"}))
       ->capture_default_str();
+  command
+      .add_option_function<double>(
+          "--false-reject", [options](const double& share) { options->false_reject = share; },
+          "Share of known things that may be refused as unknown; 0: every row is answered (default 0.05)")
+      ->type_name("SHARE");
+  command.add_flag("--explain", options->explain,
+                   "Add the nearest training rows, the runner-up and how far a row can move before its answer changes");
   command.add_option("-o,--output", options->output, "File to write; -: standard output")
       ->type_name("FILE")
       ->capture_default_str();

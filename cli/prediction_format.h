@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "annulus/eval/ranking.h"
+#include "annulus/learn/support_index.h"
+#include "annulus/learn/support_rows.h"
 
 namespace annulus::cli {
 
@@ -15,35 +18,58 @@ enum class PredictionFormat { kText, kJsonLines, kCsv };
 
 PredictionFormat prediction_format_from(std::string_view name);  // throws Error{kUsage}
 
+inline constexpr std::size_t kExplainedRows = 3;  // nearest training rows that an explanation names
+
+struct Explanation {
+  std::vector<NearRow> nearest;          // at most kExplainedRows
+  std::optional<RankedClass> runner_up;  // absent with a single class
+  float radius = 0.0F;                   // how far the row can move before the answer changes
+};
+
 // One predicted row: named by its path where there is one, else by its number.
 struct PredictedRow {
   std::size_t row = 0;
   std::string_view path;  // may be empty
   std::span<const RankedClass> top;
+  bool refused = false;
+  float unknown_score = 0.0F;
+  const Explanation* explanation = nullptr;
+};
+
+// What all rows of an output have in common.
+struct PredictionLayout {
+  PredictionFormat format = PredictionFormat::kText;
+  std::span<const std::string> class_names;
+  bool has_paths = false;
+  std::size_t top = 5;
+  bool may_refuse = false;               // rows carry a score, and some are refused
+  const SupportRows* support = nullptr;  // rows carry an explanation that speaks of these; null: they carry none
+  double epsilon = 0.0;                  // that the model was trained at, beside radii
 };
 
 class PredictionWriter {
  public:
-  PredictionWriter(PredictionFormat format, std::span<const std::string> class_names, bool has_paths, std::size_t top)
-      : format_(format), class_names_(class_names), has_paths_(has_paths), top_(top) {}
+  explicit PredictionWriter(const PredictionLayout& layout) : layout_(layout) {}
 
   // What comes before the first row; may be empty.
   std::string header() const;
-  // The line of a row, with its newline.
+  // The line of a row, with its newline; with an explanation, as text, three lines.
   std::string line(const PredictedRow& row) const;
 
  private:
   std::string_view name(const RankedClass& ranked) const {
-    return class_names_[static_cast<std::size_t>(ranked.index)];
+    return layout_.class_names[static_cast<std::size_t>(ranked.index)];
   }
+  std::string_view name_of_support(const NearRow& near) const;
+  // The path of a training row, or its number among those that the model keeps.
+  std::string support_text(const NearRow& near) const;
   std::string text_line(const PredictedRow& row) const;
   std::string json_line(const PredictedRow& row) const;
   std::string csv_line(const PredictedRow& row) const;
+  std::string text_explanation(const Explanation& explanation) const;
+  std::string csv_explanation(const Explanation& explanation) const;
 
-  PredictionFormat format_;
-  std::span<const std::string> class_names_;
-  bool has_paths_;
-  std::size_t top_;
+  PredictionLayout layout_;
 };
 
 }  // namespace annulus::cli

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::string_view kNothing = "nothing is chosen";
 constexpr std::string_view kRadius = "the radius, on virtual examples of the support rows";
+constexpr std::string_view kRadiusAndTemperature =
+    "the radius, on virtual examples of the support rows; the temperature, on support rows left out in turn";
 constexpr std::string_view kCost = "C, on support rows left out in turn";
 
 }  // namespace
@@ -33,7 +35,7 @@ std::span<const Method> methods() {
       Method{"baseline", "the head trained on the originals", kNothing, &fit_baseline_method, false, true},
       Method{"ibm2", "the head trained on virtual examples at the largest radius found", kRadius, &fit_ibm2_method,
              false, true},
-      Method{"default", "ibm2 by the default recipe, as fit does", kRadius, &fit_default_method},
+      Method{"default", "ibm2 by the default recipe, as fit does", kRadiusAndTemperature, &fit_default_method},
   };
   return kMethods;
 }

@@ -25,7 +25,11 @@ constexpr const char* kCentre = "centre";  // the array of a model that centres 
 constexpr const char* kSupport = "support";
 constexpr const char* kSupportLabels = "support_labels";
 constexpr const char* kSupportPaths = "support_paths";  // the text of a JSON list; may be absent
-constexpr const char* kPower = "power";                 // the entry of a model that raises features to a power first
+// How it knows strangers; both absent in a model that refuses nothing.
+constexpr const char* kWeights = "unknown_weights";
+constexpr const char* kQuantiles = "unknown_quantiles";
+constexpr const char* kTemperature = "temperature";  // absent where it is 1
+constexpr const char* kPower = "power";              // the entry of a model that raises features to a power first
 
 std::string_view per_class_name(HeadKind kind) { return kind == HeadKind::kCosine ? "gain" : "bias"; }
 
@@ -78,6 +82,22 @@ void check_support(const Model& model, ErrorKind kind, const std::string& source
   }
 }
 
+void check_unknown(const UnknownRule& rule, ErrorKind kind, const std::string& source) {
+  if (rule.empty()) return;
+  if (rule.quantiles.size() != kUnknownQuantiles) {
+    fail(kind, "{}: expected {} numbers in \"{}\", found {}", source, kUnknownQuantiles, kQuantiles,
+         rule.quantiles.size());
+  }
+  const auto finite = [](float number) { return std::isfinite(number); };
+  if (!std::all_of(rule.weights.begin(), rule.weights.end(), finite) ||
+      !std::all_of(rule.quantiles.begin(), rule.quantiles.end(), finite)) {
+    fail(kind, "{}: expected finite numbers, found NaN or infinity in \"{}\" or \"{}\"", source, kWeights, kQuantiles);
+  }
+  if (!std::is_sorted(rule.quantiles.begin(), rule.quantiles.end())) {
+    fail(kind, "{}: expected \"{}\" in ascending order", source, kQuantiles);
+  }
+}
+
 void check_model(const Model& model, ErrorKind kind, const std::string& source) {
   const Head<float>& head = model.head;
   if (head.classes() == 0 || head.dimension() == 0) fail(kind, "{}: expected a head with classes, found none", source);
@@ -116,7 +136,11 @@ void check_model(const Model& model, ErrorKind kind, const std::string& source) 
   if (!std::isfinite(model.epsilon) || model.epsilon < 0.0) {
     fail(kind, "{}: expected an epsilon of 0 or more, found {}", source, model.epsilon);
   }
+  if (!std::isfinite(model.temperature) || !(model.temperature > 0.0)) {
+    fail(kind, "{}: expected a temperature above 0, found {}", source, model.temperature);
+  }
   check_support(model, kind, source);
+  check_unknown(model.unknown, kind, source);
   check_record(model.training, "the training record", kind, source);
   check_record(model.provenance, "the provenance", kind, source);
 }
@@ -155,7 +179,8 @@ struct ArrayShape {
 void check_arrays(const Safetensors& file, HeadKind kind) {
   const ArrayShape known[] = {{"direction", ElementType::kF32, 2},    {per_class_name(kind), ElementType::kF32, 1},
                               {kCentre, ElementType::kF32, 1},        {kSupport, ElementType::kF16, 2},
-                              {kSupportLabels, ElementType::kI32, 1}, {kSupportPaths, ElementType::kU8, 1}};
+                              {kSupportLabels, ElementType::kI32, 1}, {kSupportPaths, ElementType::kU8, 1},
+                              {kWeights, ElementType::kF32, 1},       {kQuantiles, ElementType::kF32, 1}};
   for (const auto& [name, tensor] : file.tensors()) {
     const auto* const found =
         std::find_if(std::begin(known), std::end(known), [&](const ArrayShape& shape) { return shape.name == name; });
@@ -186,6 +211,21 @@ SupportRows read_support(const Safetensors& file) {
     support.paths = parse_string_list(text, file.source() + ": " + kSupportPaths);
   }
   return support;
+}
+
+UnknownRule read_unknown(const Safetensors& file) {
+  UnknownRule rule;
+  if (file.find(kQuantiles) == nullptr && file.find(kWeights) == nullptr) return rule;
+  const Tensor& quantiles = file.at(kQuantiles);
+  const Tensor& weights = file.at(kWeights);
+  if (weights.elements() != kUnknownParts) {
+    fail(ErrorKind::kFormat, "{}: expected {} numbers in \"{}\", found {}", file.source(), kUnknownParts, kWeights,
+         weights.elements());
+  }
+  to_floats(weights.type, weights.bytes, rule.weights);
+  rule.quantiles.resize(quantiles.elements());
+  to_floats(quantiles.type, quantiles.bytes, rule.quantiles);
+  return rule;
 }
 
 void write_support(const SupportRows& support, const std::string& paths, SafetensorsWriter& writer) {
@@ -219,6 +259,11 @@ void write_model(const Model& model, const std::filesystem::path& path) {
   const Conditioning& conditioning = head.conditioning;
   if (!conditioning.centre.empty()) layout.push_back({kCentre, ElementType::kF32, {conditioning.centre.size()}});
   if (conditioning.power != 1.0F) metadata[kPower] = fmt::format("{}", conditioning.power);
+  if (model.temperature != 1.0) metadata[kTemperature] = fmt::format("{}", model.temperature);
+  if (!model.unknown.empty()) {
+    layout.push_back({kWeights, ElementType::kF32, {model.unknown.weights.size()}});
+    layout.push_back({kQuantiles, ElementType::kF32, {model.unknown.quantiles.size()}});
+  }
   const SupportRows& support = model.support;
   const std::string paths = support.paths.empty() ? std::string() : to_json(support.paths);
   if (!support.empty()) {
@@ -230,6 +275,10 @@ void write_model(const Model& model, const std::filesystem::path& path) {
   writer.write(std::as_bytes(std::span(head.direction.data(), head.classes() * head.dimension())));
   writer.write(std::as_bytes(std::span(per_class(head))));
   writer.write(std::as_bytes(std::span(conditioning.centre)));
+  if (!model.unknown.empty()) {
+    writer.write(std::as_bytes(std::span(model.unknown.weights)));
+    writer.write(std::as_bytes(std::span(model.unknown.quantiles)));
+  }
   if (!support.empty()) write_support(support, paths, writer);
   writer.commit();
 }
@@ -262,6 +311,8 @@ Model read_model(const FileBytes& bytes) {
   model.head.conditioning.power = static_cast<float>(parse_number(file.metadata_or(kPower, "1"), kPower, source));
   model.class_names = parse_string_list(required(file, "class_names"), source + ": class_names");
   model.epsilon = parse_number(required(file, "epsilon"), "epsilon", source);
+  model.unknown = read_unknown(file);
+  model.temperature = parse_number(file.metadata_or(kTemperature, "1"), kTemperature, source);
   model.training = parse_string_map(required(file, "training"), source + ": training");
   model.provenance = parse_string_map(required(file, "provenance"), source + ": provenance");
   check_model(model, ErrorKind::kFormat, source);

@@ -6,7 +6,8 @@ namespace {
 
 std::string fit_model(const Scratch& scratch, const std::string& features) {
   const std::string model = scratch / "model.safetensors";
-  const Outcome fit = run_annulus(scratch, {"fit", features, "--method", "baseline", "--lr", "1", "-q", "-o", model});
+  const Outcome fit =
+      run_annulus(scratch, {"fit", features, "--method", "baseline", "--lr", "1", "--no-calibrate", "-q", "-o", model});
   EXPECT_EQ(fit.exit_code, 0) << fit.err;
   return model;
 }

@@ -14,6 +14,8 @@
 #include "annulus/base/parallel.h"
 #include "annulus/eval/softmax_regression.h"
 #include "annulus/kernels/gaussian.h"
+#include "annulus/learn/calibration.h"
+#include "annulus/learn/prediction.h"
 #include "annulus/task/synthetic.h"
 #include "tests/eval/quick_recipe.h"
 
@@ -206,6 +208,24 @@ TEST(Methods, DefaultIsTheDefaultRecipeWhateverTheOthersFollow) {
   EXPECT_EQ(fitted.epsilon, fit.epsilon);
   EXPECT_EQ(fitted.predict(task.queries.view()), predict_classes(fit.head, task.queries.view(), 0));
   EXPECT_NE(method_named("ibm2").fit(task.support, {other}, {}).epsilon, fit.epsilon);
+}
+
+TEST(Methods, DefaultHasTheProbabilitiesOfItsTemperature) {
+  const Overlapping task = overlapping_classes();
+  Recipe recipe = recipe_named("default");
+  set_seed(recipe, 5);
+  const FitResult fit = fit_ibm2(task.support, recipe);
+  const double temperature = calibrate(keep_support(task.support, {}), fit, recipe, fit_ibm2).temperature;
+  EXPECT_NE(temperature, 1.0);
+  Matrix<float> expected(task.queries.rows(), task.support.classes);
+  predict_probabilities(fit.head, temperature, task.queries.view(), expected.view(), 0);
+  const FittedMethod fitted = method_named("default").fit(task.support, {recipe}, {});
+  Matrix<float> scores(expected.rows(), expected.cols());
+  fitted.score(task.queries.view(), scores.view());
+  EXPECT_TRUE(fitted.probabilities);
+  for (std::size_t i = 0; i < scores.rows(); ++i) {
+    for (std::size_t c = 0; c < scores.cols(); ++c) EXPECT_EQ(scores(i, c), expected(i, c));
+  }
 }
 
 TEST(Methods, EveryOneLearnsOverlappingClassesFarBetterThanChance) {

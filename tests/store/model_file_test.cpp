@@ -104,6 +104,50 @@ TEST(ModelFile, RefusesSupportRowsThatDoNotFit) {
   });
 }
 
+Model model_with_unknown_rule() {
+  Model model = model_with_support();
+  model.unknown.weights = {1.0F, -0.5F, 0.25F, 3.0F};
+  for (std::size_t i = 0; i < kUnknownQuantiles; ++i) model.unknown.quantiles.push_back(0.1F * static_cast<float>(i));
+  return model;
+}
+
+TEST(ModelFile, KeepsItsTemperatureAndHowItKnowsStrangers) {
+  const ScratchFolder folder;
+  Model written = model_with_unknown_rule();
+  written.temperature = 0.1 + 0.2;
+  write_model(written, folder / "model");
+  const Model read = read_model(folder / "model");
+  EXPECT_EQ(read.temperature, written.temperature);
+  EXPECT_EQ(read.unknown.weights, written.unknown.weights);
+  EXPECT_EQ(read.unknown.quantiles, written.unknown.quantiles);
+  EXPECT_EQ(read.support.labels, written.support.labels);
+  EXPECT_EQ(std::memcmp(read.support.features.data(), written.support.features.data(), 10 * sizeof(float)), 0);
+
+  write_model(sample_model(HeadKind::kCosine), folder / "plain");
+  const Safetensors plain(map_file(folder / "plain"));
+  EXPECT_EQ(plain.metadata_or("temperature", "absent"), "absent");
+  EXPECT_EQ(plain.find("unknown_weights"), nullptr);
+  EXPECT_EQ(plain.find("unknown_quantiles"), nullptr);
+  EXPECT_EQ(read_model(folder / "plain").temperature, 1.0);
+  EXPECT_TRUE(read_model(folder / "plain").unknown.empty());
+}
+
+TEST(ModelFile, RefusesRulesThatMakeNoSense) {
+  const ScratchFolder folder;
+  const auto refused = [&](std::string_view words, const std::function<void(Model&)>& change) {
+    Model model = model_with_unknown_rule();
+    change(model);
+    expect_error(ErrorKind::kInput, words, [&] { write_model(model, folder / "model"); });
+  };
+  refused("temperature above 0, found 0", [](Model& model) { model.temperature = 0.0; });
+  refused("temperature above 0, found nan", [](Model& model) { model.temperature = std::nan(""); });
+  refused("101 numbers in \"unknown_quantiles\", found 100", [](Model& model) { model.unknown.quantiles.pop_back(); });
+  refused("ascending order", [](Model& model) { model.unknown.quantiles[50] = -1.0F; });
+  refused("NaN or infinity", [](Model& model) { model.unknown.weights[3] = std::nanf(""); });
+  refused("NaN or infinity",
+          [](Model& model) { model.unknown.quantiles.back() = std::numeric_limits<float>::infinity(); });
+}
+
 TEST(ModelFile, RefusesToWriteWhatItCouldNotRead) {
   const ScratchFolder folder;
   const auto refused = [&](std::string_view words, const std::function<void(Model&)>& change) {
@@ -166,6 +210,7 @@ TEST(ModelFile, RefusesOtherMetadata) {
   refused("version", "2", "found \"2\"");
   refused("power", "maybe", "expected power to be a number, found \"maybe\"");
   refused("power", "1.5", "not above 1, found 1.5");
+  for (const char* const text : {"nan", "0", "-1", "warm"}) refused("temperature", text, "temperature");
   refused("head", "quadratic", "found \"quadratic\"");
   refused("head", "linear", "\"gain\", which a linear head does not have");
   refused("class_names", "[\"a\"]", "expected 2 class names");
@@ -191,6 +236,15 @@ TEST(ModelFile, RefusesOtherArrays) {
   refused("expected 1 numbers in \"gain\"", [](Variant& v) { v.layout[0].shape = {1, 2}; });
   refused("expected an array \"direction\"", [](Variant& v) { v.layout = {{"gain", ElementType::kF32, {4}}}; });
   refused("array \"other\"", [](Variant& v) { v.layout[0].name = "other"; });
+  refused("expected an array \"unknown_quantiles\"", [](Variant& v) {
+    v.layout.push_back({"unknown_weights", ElementType::kF32, {4}});
+    v.numbers.resize(8, 1.0F);
+  });
+  refused("expected 4 numbers in \"unknown_weights\", found 3", [](Variant& v) {
+    v.layout.push_back({"unknown_weights", ElementType::kF32, {3}});
+    v.layout.push_back({"unknown_quantiles", ElementType::kF32, {101}});
+    v.numbers.resize(108, 1.0F);
+  });
   refused("NaN or infinity in the direction of class 1", [](Variant& v) { v.numbers[1] = std::nanf(""); });
   refused("NaN or infinity in the gain of class 0", [](Variant& v) { v.numbers[2] = std::nanf(""); });
   refused("direction of class 0 is zero", [](Variant& v) { v.numbers[0] = 0.0F; });

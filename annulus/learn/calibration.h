@@ -1,0 +1,47 @@
+// Learns from training rows alone how far a model's answers can be trusted: the temperature of its probabilities, and
+// the scores that known things have.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "annulus/base/matrix.h"
+#include "annulus/base/progress.h"
+#include "annulus/learn/recipe.h"
+#include "annulus/learn/support_rows.h"
+#include "annulus/learn/unknown_rule.h"
+
+namespace annulus {
+
+struct Calibration {
+  double temperature = 1.0;
+  UnknownRule unknown;               // empty where fewer than kLeastHeldOut rows could be held out
+  Matrix<float> probabilities;       // of the held-out rows, at the temperature
+  std::vector<std::int32_t> labels;  // of the held-out rows; empty: nothing could be held out
+};
+
+inline constexpr std::size_t kLeastHeldOut = 20;  // rows, for a rule about strangers
+
+// How a fit is done again: fit_ibm2 or fit_baseline.
+using Refit = FitResult(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress);
+
+// Holds a third of the rows of every class out in turn (half where no class has three), trains on the others at the
+// radius of `fit`, and looks at what is said about the rows held out. A class of one row is always trained on; where
+// all are, nothing can be measured, and the temperature stays 1. Costs two last trainings. The result is a pure
+// function of rows, recipe and seed.
+Calibration calibrate(const SupportRows& support, const FitResult& fit, const Recipe& recipe, Refit& refit,
+                      const ProgressCallback& progress = {});
+
+// The temperature t that minimises, over rows of logits z with their labels,
+//   sum of -log softmax(z / t)[label] + log(t)^2 / (2 * 0.5^2).
+// The last part is what keeps a handful of rows from asking for extremes. 1 where there is no row.
+double best_temperature(ConstMatrixView<float> logits, std::span<const std::int32_t> labels, int threads = 0);
+
+// How much the logits of unseen rows grow when a class has `shots` rows instead of `fewer`, of which pairs have the
+// correlation rho: f(shots) / f(fewer) with f(k) = k rho / (1 + (k - 1) rho). A head that gives its k rows the logit 1
+// by a sum over them gives f(k) to the next one.
+double logit_growth(double rho, double fewer, double shots);
+
+}  // namespace annulus

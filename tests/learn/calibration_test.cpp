@@ -1,0 +1,167 @@
+// Temperatures and rules that are learnt from held-out rows.
+#include "annulus/learn/calibration.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "annulus/base/random.h"
+#include "annulus/learn/unknown.h"
+#include "annulus/task/synthetic.h"
+
+namespace annulus {
+namespace {
+
+// Labels drawn with exactly the probabilities softmax(true_logits), of which `logits` are `factor` times too large.
+struct Drawn {
+  Matrix<float> logits;
+  std::vector<std::int32_t> labels;
+};
+
+Drawn draw_labels(std::size_t rows, double factor) {
+  constexpr std::size_t kClasses = 4;
+  const RandomStream stream{11, RandomUse::kSynthetic, 0};
+  Drawn drawn{Matrix<float>(rows, kClasses), {}};
+  for (std::size_t i = 0; i < rows; ++i) {
+    std::vector<double> weights;
+    double sum = 0.0;
+    for (std::size_t c = 0; c < kClasses; ++c) {
+      const double logit = 6.0 * stream.uniform(i * 8 + c);
+      drawn.logits(i, c) = static_cast<float>(factor * logit);
+      weights.push_back(std::exp(logit));
+      sum += weights.back();
+    }
+    double place = sum * stream.uniform(i * 8 + 7);
+    std::size_t label = 0;
+    while (label + 1 < kClasses && place >= weights[label]) place -= weights[label++];
+    drawn.labels.push_back(static_cast<std::int32_t>(label));
+  }
+  return drawn;
+}
+
+TEST(Calibration, TheTemperatureUndoesLogitsThatAreTooLargeOrTooSmall) {
+  for (const double factor : {0.4, 1.0, 3.0}) {
+    const Drawn drawn = draw_labels(4000, factor);
+    EXPECT_NEAR(best_temperature(drawn.logits.view(), drawn.labels, 1) / factor, 1.0, 0.06) << factor;
+    EXPECT_EQ(best_temperature(drawn.logits.view(), drawn.labels, 1),
+              best_temperature(drawn.logits.view(), drawn.labels, 3));
+  }
+}
+
+TEST(Calibration, AHandfulOfRowsAsksForNoExtremes) {
+  const Drawn drawn = draw_labels(4, 1.0);
+  std::vector<std::int32_t> right;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto row = drawn.logits.row(i);
+    right.push_back(static_cast<std::int32_t>(std::max_element(row.begin(), row.end()) - row.begin()));
+  }
+  EXPECT_GT(best_temperature(drawn.logits.view(), right), 0.3);  // the coldest would fit four right answers best
+  EXPECT_EQ(best_temperature({}, {}), 1.0);
+}
+
+TEST(Calibration, LogitsGrowWithTheRowsOfAClass) {
+  EXPECT_DOUBLE_EQ(logit_growth(0.25, 4.0, 4.0), 1.0);
+  EXPECT_DOUBLE_EQ(logit_growth(1.0, 2.0, 5.0), 1.0);  // all rows alike: one is enough
+  EXPECT_NEAR(logit_growth(0.5, 1.0, 2.0), (1.0 / 1.5) / 0.5, 1e-12);
+}
+
+Recipe quick() {
+  Recipe recipe = recipe_named("default");
+  set_virtual_count(recipe, 4);
+  set_epochs(recipe, 20);
+  recipe.epsilon = 1.0;
+  set_threads(recipe, 1);
+  return recipe;
+}
+
+struct Task {
+  LabelledRows rows;
+  Matrix<float> queries;
+};
+
+Task make_task(std::size_t shots) {
+  SyntheticOptions options;
+  options.classes = 12;
+  options.train_rows = shots;
+  options.test_rows = 40;
+  options.dimension = 24;
+  options.noise = 0.4;
+  const FeatureSet set = make_synthetic(options);
+  const Split split = draw_split(set, {});
+  return {gather(set, split.support), gather(set, split.query).features};
+}
+
+TEST(Calibration, RefusesAboutTheShareThatIsAskedFor) {
+  const Task task = make_task(8);
+  const Recipe recipe = quick();
+  FitResult fit = fit_ibm2(task.rows, recipe);
+  Model model;
+  model.support = keep_support(task.rows, {});
+  Calibration calibration = calibrate(model.support, fit, recipe, fit_ibm2);
+  EXPECT_EQ(calibration.labels.size(), 96U);
+  ASSERT_EQ(calibration.probabilities.rows(), 96U);
+  EXPECT_NE(calibration.temperature, 1.0);
+  ASSERT_FALSE(calibration.unknown.empty());
+  model.head = std::move(fit.head);
+  model.temperature = calibration.temperature;
+  model.unknown = calibration.unknown;
+  std::vector<float> scores(task.queries.rows());
+  unknown_scores(model, task.queries.view(), scores, 1);
+  for (const double share : {0.1, 0.3}) {
+    const auto refused = static_cast<double>(std::count_if(
+        scores.begin(), scores.end(), [&](float score) { return score < unknown_threshold(model.unknown, share); }));
+    EXPECT_NEAR(refused / static_cast<double>(scores.size()), share, 0.08) << share;
+  }
+  // Rows that point anywhere are refused far more often.
+  Matrix<float> strangers(200, 24);
+  const RandomStream stream{5, RandomUse::kSynthetic, 1};
+  for (std::size_t i = 0; i < 200; ++i) {
+    for (std::size_t j = 0; j < 24; ++j) strangers(i, j) = static_cast<float>(stream.uniform(i * 24 + j) - 0.5);
+  }
+  std::vector<float> strange(200);
+  unknown_scores(model, strangers.view(), strange, 1);
+  EXPECT_GT(std::count_if(strange.begin(), strange.end(),
+                          [&](float score) { return score < unknown_threshold(model.unknown, 0.05); }),
+            100);
+}
+
+TEST(Calibration, IsTheSameWhateverTheThreads) {
+  const Task task = make_task(3);
+  const SupportRows support = keep_support(task.rows, {});
+  Recipe recipe = quick();
+  const FitResult fit = fit_ibm2(task.rows, recipe);
+  const Calibration one = calibrate(support, fit, recipe, fit_ibm2);
+  set_threads(recipe, 3);
+  const Calibration many = calibrate(support, fit, recipe, fit_ibm2);
+  EXPECT_EQ(one.temperature, many.temperature);
+  EXPECT_EQ(one.unknown.weights, many.unknown.weights);
+  EXPECT_EQ(one.unknown.quantiles, many.unknown.quantiles);
+}
+
+TEST(Calibration, OneRowAClassLeavesNothingToMeasure) {
+  const Task task = make_task(1);
+  const Recipe recipe = quick();
+  const Calibration calibration = calibrate(keep_support(task.rows, {}), fit_ibm2(task.rows, recipe), recipe, fit_ibm2);
+  EXPECT_EQ(calibration.temperature, 1.0);
+  EXPECT_TRUE(calibration.unknown.empty());
+  EXPECT_TRUE(calibration.labels.empty());
+}
+
+TEST(Calibration, ClassesOfOneRowAreTrainedOnAndNeverHeldOut) {
+  Task task = make_task(2);
+  // Class 0 loses its second row.
+  LabelledRows uneven{Matrix<float>(23, 24), {}, 12};
+  for (std::size_t i = 0, place = 0; i < 24; ++i) {
+    if (i == 1) continue;
+    std::copy(task.rows.features.row(i).begin(), task.rows.features.row(i).end(), uneven.features.row(place++).begin());
+    uneven.labels.push_back(task.rows.labels[i]);
+  }
+  const Recipe recipe = quick();
+  const Calibration calibration = calibrate(keep_support(uneven, {}), fit_ibm2(uneven, recipe), recipe, fit_ibm2);
+  EXPECT_EQ(calibration.labels.size(), 22U);
+  EXPECT_EQ(std::count(calibration.labels.begin(), calibration.labels.end(), 0), 0);
+}
+
+}  // namespace
+}  // namespace annulus
