@@ -22,6 +22,7 @@ void add_episodes(CLI::App& app, Action& action);
 void add_reproduce(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_ablate(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
 void add_extract(CLI::App& app, Action& action);
 void add_backbones(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);

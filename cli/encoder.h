@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "annulus/learn/model.h"
 #include "annulus/store/extract.h"
 #include "annulus/vision/backbone.h"
 #include "annulus/vision/preprocess_recipe.h"
@@ -31,6 +32,11 @@ struct Encoder {
 
 // Finds the backbone, downloads and converts it where needed, and opens it.
 Encoder open_encoder(const EncoderOptions& options, const ProgressCallback& progress);
+
+// The one that a model (read from model_file) was trained with; `options` may name its file. Throws Error{kInput} when
+// it is another one or prepares images otherwise.
+Encoder open_encoder_of(const Model& model, const std::string& model_file, EncoderOptions options,
+                        const ProgressCallback& progress);
 
 // What extract() is to do with them; rows are float32.
 ExtractOptions extract_options(const EncoderOptions& options, const Encoder& encoder, int threads);

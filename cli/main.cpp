@@ -53,6 +53,7 @@ void build(CLI::App& app, Action& action) {
   app.footer("Run annulus VERB --help for the options of a verb.\nExample:\n  annulus demo");
   add_fit(app, action);
   add_predict(app, action);
+  add_export(app, action);
   add_evaluate(app, action);
   add_episodes(app, action);
   add_reproduce(app, action);

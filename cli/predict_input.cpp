@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "annulus/base/error.h"
-#include "annulus/store/backbone_registry.h"
 #include "annulus/store/feature_file.h"
 #include "annulus/store/image_folder.h"
 #include "annulus/vision/image.h"
@@ -83,31 +82,6 @@ void add_images(const std::string& path, bool alone, ImageList& list) {
   list.warnings.insert(list.warnings.end(), found.warnings.begin(), found.warnings.end());
 }
 
-// The name under which the model's backbone can be had.
-std::string backbone_of_record(const Model& model, const std::string& model_file) {
-  const std::string name = recorded(model.provenance, "backbone");
-  if (name.empty()) {
-    fail(ErrorKind::kUsage, "{} does not say which backbone its features came from: name it with --backbone",
-         model_file);
-  }
-  const auto known = default_backbones();
-  if (std::none_of(known.begin(), known.end(), [&](const BackboneEntry& entry) { return name == entry.name; })) {
-    fail(ErrorKind::kUsage, "{} was trained with the backbone {}, which is a file: name that file with --backbone",
-         model_file, name);
-  }
-  return name;
-}
-
-Encoder encoder_of_model(const PredictInput& input, const Model& model, const std::string& model_file,
-                         const ProgressCallback& progress) {
-  EncoderOptions options = input.encoder;
-  if (options.backbone.empty()) options.backbone = backbone_of_record(model, model_file);
-  if (options.preprocess.empty()) options.preprocess = recorded(model.provenance, "preprocessing");
-  Encoder encoder = open_encoder(options, progress);
-  check_provenance(model.provenance, model_file, encoder.backbone, encoder.recipe);
-  return encoder;
-}
-
 FeatureSet single_image(std::string_view bytes, const Encoder& encoder) {
   const std::vector<float> row =
       extract_image(std::as_bytes(std::span(bytes)), "standard input", encoder.backbone, encoder.recipe);
@@ -143,7 +117,7 @@ FeatureSet load_images(const PredictInput& input, const Model& model, const std:
       if (paths.empty()) fail(ErrorKind::kInput, "standard input: expected an image or a list of paths, found nothing");
     }
   }
-  const Encoder encoder = encoder_of_model(input, model, model_file, bar.callback());
+  const Encoder encoder = open_encoder_of(model, model_file, input.encoder, bar.callback());
   if (!image.empty()) return single_image(image, encoder);
   ImageList list;
   for (const std::string& path : paths) add_images(path, paths.size() == 1, list);

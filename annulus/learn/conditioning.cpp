@@ -7,11 +7,11 @@
 
 #include "annulus/base/error.h"
 #include "annulus/kernels/rows.h"
+#include "annulus/learn/centred_length.h"
 
 namespace annulus {
 namespace {
 
-constexpr float kLeastLength = 1e-4F;  // of a centred row: shorter ones are rounding errors
 // Of rows with heavy tails and without; docs/default-recipe.md has the measurements.
 constexpr float kHeavyPower = 0.6F;
 constexpr float kLightPower = 0.8F;
@@ -104,7 +104,7 @@ void condition_rows(const Conditioning& conditioning, MatrixView<float> rows) {
     if (conditioning.centre.empty()) continue;
     make_unit(row);
     for (std::size_t j = 0; j < centred.size(); ++j) centred[j] = row[j] - conditioning.centre[j];
-    if (std::sqrt(squared_length(std::span<const float>(centred))) < kLeastLength) continue;
+    if (std::sqrt(squared_length(std::span<const float>(centred))) < kLeastCentredLength) continue;
     std::copy(centred.begin(), centred.end(), row.begin());
   }
 }

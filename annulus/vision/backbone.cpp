@@ -147,6 +147,7 @@ void Backbone::read_output(const BackboneOptions& options) {
          file_.string(), output.name, batch_, batch_, shape_text(found.shape));
   }
   dimension_ = positive(found.shape[rank == 4 && !channels_last_ ? 1 : rank - 1]);
+  output_rank_ = rank;
   output_rule_ = output.name;
   if (rank == 3 && tokens_ == TokenPooling::kMean && height != width) {
     fail(ErrorKind::kUsage, "{}: the mean of patch tokens needs square images, found {} x {}", file_.string(), height,

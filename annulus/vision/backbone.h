@@ -45,6 +45,12 @@ class Backbone {
   const std::string& sha256() const { return sha256_; }            // of the model file (and its external weights)
   const std::string& output_rule() const { return output_rule_; }  // e.g. "last_hidden_state, class token"
   const std::filesystem::path& file() const { return file_; }
+  // The slots of the model file that images go into and features come out of.
+  const TensorInfo& input() const { return session_.inputs().front(); }
+  const TensorInfo& output() const { return session_.outputs()[output_]; }
+  bool channels_last() const { return channels_last_; }     // the input is [batch, height, width, 3]
+  std::size_t output_rank() const { return output_rank_; }  // as found: 2, 3 (tokens) or 4 (a map)
+  TokenPooling tokens() const { return tokens_; }
   // Names weights and output rule: equal identities give equal features for equal prepared images.
   std::string identity() const { return sha256_ + " " + output_rule_; }
   // The preprocessing that the model's metadata asks for ("annulus.preprocess"); empty when it is silent.
@@ -74,6 +80,7 @@ class Backbone {
   TokenPooling tokens_;
   bool channels_last_ = false;
   std::size_t output_ = 0;
+  std::size_t output_rank_ = 0;
   std::size_t batch_ = 1;
   std::size_t height_ = 0;
   std::size_t width_ = 0;

@@ -6,10 +6,13 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "annulus/vision/onnx_graph.h"
 
 namespace annulus {
 
@@ -29,21 +32,33 @@ class OnnxModel {
   // A graph input or output of floats; a length of -1 is the free batch axis.
   void input(const std::string& name, const Shape& shape);
   void output(const std::string& name, const Shape& shape);
+  void text_output(const std::string& name, const Shape& shape);  // of strings
   void metadata(const std::string& key, const std::string& value);
 
   // Constants; each returns its name. weight() reads its numbers only when the model is written.
   std::string weight(const std::string& name, const Shape& shape, Fill fill);
   std::string floats(const std::string& name, const Shape& shape, std::vector<float> values);
   std::string integers(const std::string& name, std::vector<std::int64_t> values);
+  std::string texts(const std::string& name, std::vector<std::string> values);
 
   // Adds an operator and returns the name of its only output: `name`, or a fresh one when that is empty.
   std::string node(const std::string& operator_name, const std::vector<std::string>& inputs,
                    const std::vector<OnnxAttribute>& attributes = {}, const std::string& name = {});
+  // The same for an operator of several outputs, whose names it returns.
+  std::vector<std::string> nodes(const std::string& operator_name, const std::vector<std::string>& inputs,
+                                 const std::vector<OnnxAttribute>& attributes, std::size_t outputs);
   // Cuts x along an axis into equal parts and returns their names.
   std::vector<std::string> split(const std::string& x, std::size_t parts, std::int64_t axis);
+  // ReduceL2, ReduceMax, ReduceMean and the like over some axes, which stay as axes of length 1 when `keep` says so.
+  std::string reduce(const std::string& operator_name, const std::string& x, const std::vector<std::int64_t>& axes,
+                     bool keep);
   // The same as node() for operators of ONNX Runtime's own domain (com.microsoft).
   std::string runtime_node(const std::string& operator_name, const std::vector<std::string>& inputs,
                            const std::vector<OnnxAttribute>& attributes = {});
+
+  // Takes over another model's graph after the nodes so far; its inputs are values that those have made. From here on
+  // operators are meant as its operator set has them. At most one; the bytes it looks into must outlive write().
+  void embed(OnnxGraph graph);
 
   // Writes the whole model. Throws Error{kInput} when it would pass the 2 GB that ONNX files can have, and
   // Error{kInternal} when a Fill gives another number of values than its shape has.
@@ -53,9 +68,12 @@ class OnnxModel {
   struct Initializer {
     std::string name;
     Shape shape;
-    std::vector<std::int64_t> integers;  // used when fill is empty
-    Fill fill;
+    std::variant<Fill, std::vector<std::int64_t>, std::vector<std::string>> values;
   };
+  static std::string header_of(const Initializer& tensor);
+  static std::uint64_t content_size(const Initializer& tensor);
+  static void write_content(const Initializer& tensor, const Sink& sink);
+  std::string model_fields() const;
   void add_node(const std::string& domain, const std::string& operator_name, const std::vector<std::string>& inputs,
                 const std::vector<OnnxAttribute>& attributes, const std::vector<std::string>& outputs);
   std::string fresh_name(const std::string& operator_name);
@@ -65,6 +83,9 @@ class OnnxModel {
   std::string outputs_;  // the same
   std::map<std::string, std::string> metadata_;
   std::vector<Initializer> initializers_;
+  std::optional<OnnxGraph> embedded_;
+  std::uint64_t ir_version_ = 8;
+  std::uint64_t opset_ = 17;
   std::size_t next_name_ = 0;
   bool uses_runtime_domain_ = false;
 };

@@ -81,6 +81,7 @@ struct OnnxSession::State {
   std::vector<TensorInfo> outputs;
 
   TensorInfo describe(bool input, std::size_t index) const;
+  Handle<OrtValue> run(std::span<const float> values, std::span<const std::int64_t> shape, std::size_t output) const;
 };
 
 TensorInfo OnnxSession::State::describe(bool input, std::size_t index) const {
@@ -153,12 +154,10 @@ std::string OnnxSession::metadata(std::string_view key) const {
   return text;
 }
 
-FloatTensor OnnxSession::run(std::span<const float> values, std::span<const std::int64_t> shape,
-                             std::size_t output) const {
+Handle<OrtValue> OnnxSession::State::run(std::span<const float> values, std::span<const std::int64_t> shape,
+                                         std::size_t output) const {
   const OrtApi* api = onnxruntime().api;
-  const TensorInfo& input = state_->inputs.front();
-  const TensorInfo& result = state_->outputs[output];
-
+  const TensorInfo& input = inputs.front();
   std::vector<std::uint16_t> narrowed;
   // The runtime only reads the input, though its signature takes the memory as mutable.
   void* data = const_cast<float*>(values.data());
@@ -172,28 +171,32 @@ FloatTensor OnnxSession::run(std::span<const float> values, std::span<const std:
     type = ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16;
   }
   OrtValue* raw_input = nullptr;
-  check(api->CreateTensorWithDataAsOrtValue(state_->memory.get(), data, bytes, shape.data(), shape.size(), type,
-                                            &raw_input),
-        ErrorKind::kInternal, "ONNX Runtime could not wrap the images");
+  check(api->CreateTensorWithDataAsOrtValue(memory.get(), data, bytes, shape.data(), shape.size(), type, &raw_input),
+        ErrorKind::kInternal, "ONNX Runtime could not wrap the input");
   const auto owned_input = handle(raw_input);
 
   const char* const input_name = input.name.c_str();
-  const char* const output_name = result.name.c_str();
-  const OrtValue* const inputs[] = {raw_input};
+  const char* const output_name = outputs[output].name.c_str();
+  const OrtValue* const all_inputs[] = {raw_input};
   OrtValue* raw_output = nullptr;
-  check(api->Run(state_->session.get(), nullptr, &input_name, inputs, 1, &output_name, 1, &raw_output),
-        ErrorKind::kInput, fmt::format("{} could not run on images of shape {}", state_->source, shape_text(shape)));
-  const auto owned_output = handle(raw_output);
+  check(api->Run(session.get(), nullptr, &input_name, all_inputs, 1, &output_name, 1, &raw_output), ErrorKind::kInput,
+        fmt::format("{} could not run on an input of shape {}", source, shape_text(shape)));
+  return handle(raw_output);
+}
 
+FloatTensor OnnxSession::run(std::span<const float> values, std::span<const std::int64_t> shape,
+                             std::size_t output) const {
+  const OrtApi* api = onnxruntime().api;
+  const auto result = state_->run(values, shape, output);
   OrtTensorTypeAndShapeInfo* raw_description = nullptr;
-  check(api->GetTensorTypeAndShape(raw_output, &raw_description), ErrorKind::kFormat, state_->source);
+  check(api->GetTensorTypeAndShape(result.get(), &raw_description), ErrorKind::kFormat, state_->source);
   const auto description = handle(raw_description);
   TensorInfo info;
   read_shape(raw_description, info);
   std::size_t count = 1;
   for (const std::int64_t extent : info.shape) count *= static_cast<std::size_t>(extent);
   void* content = nullptr;
-  check(api->GetTensorMutableData(raw_output, &content), ErrorKind::kFormat, state_->source);
+  check(api->GetTensorMutableData(result.get(), &content), ErrorKind::kFormat, state_->source);
 
   FloatTensor tensor{std::move(info.shape), std::vector<float>(count)};
   if (info.type == TensorType::kHalf) {
@@ -202,9 +205,34 @@ FloatTensor OnnxSession::run(std::span<const float> values, std::span<const std:
     const auto* floats = static_cast<const float*>(content);
     tensor.values.assign(floats, floats + count);
   } else {
-    fail(ErrorKind::kFormat, "{}: expected output \"{}\" to hold float or half numbers", state_->source, result.name);
+    fail(ErrorKind::kFormat, "{}: expected output \"{}\" to hold float or half numbers", state_->source,
+         state_->outputs[output].name);
   }
   return tensor;
+}
+
+std::vector<std::string> OnnxSession::run_texts(std::span<const float> values, std::span<const std::int64_t> shape,
+                                                std::size_t output) const {
+  const OrtApi* api = onnxruntime().api;
+  const auto result = state_->run(values, shape, output);
+  const std::string what =
+      fmt::format("{}: expected strings in output \"{}\"", state_->source, state_->outputs[output].name);
+  std::size_t bytes = 0;
+  check(api->GetStringTensorDataLength(result.get(), &bytes), ErrorKind::kFormat, what);
+  OrtTensorTypeAndShapeInfo* raw_description = nullptr;
+  check(api->GetTensorTypeAndShape(result.get(), &raw_description), ErrorKind::kFormat, what);
+  const auto description = handle(raw_description);
+  std::size_t count = 0;
+  check(api->GetTensorShapeElementCount(raw_description, &count), ErrorKind::kFormat, what);
+  std::string joined(bytes, '\0');
+  std::vector<std::size_t> starts(count);
+  check(api->GetStringTensorContent(result.get(), joined.data(), bytes, starts.data(), count), ErrorKind::kFormat,
+        what);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < count; ++i) {
+    texts.push_back(joined.substr(starts[i], (i + 1 < count ? starts[i + 1] : bytes) - starts[i]));
+  }
+  return texts;
 }
 
 #else
@@ -216,6 +244,10 @@ std::span<const TensorInfo> OnnxSession::inputs() const { return {}; }
 std::span<const TensorInfo> OnnxSession::outputs() const { return {}; }
 std::string OnnxSession::metadata(std::string_view) const { return {}; }
 FloatTensor OnnxSession::run(std::span<const float>, std::span<const std::int64_t>, std::size_t) const { return {}; }
+std::vector<std::string> OnnxSession::run_texts(std::span<const float>, std::span<const std::int64_t>,
+                                                std::size_t) const {
+  return {};
+}
 
 #endif
 

@@ -44,6 +44,9 @@ class OnnxSession {
   // Runs the model on its first input and returns one output, widened to float. `values` must fill `shape` exactly.
   // Safe to call from several threads at once. Throws Error{kInput} with the runtime's reason when it refuses.
   FloatTensor run(std::span<const float> values, std::span<const std::int64_t> shape, std::size_t output) const;
+  // The same for an output of strings, as one list.
+  std::vector<std::string> run_texts(std::span<const float> values, std::span<const std::int64_t> shape,
+                                     std::size_t output) const;
 
  private:
   struct State;

@@ -1,0 +1,246 @@
+// Writes the sections of a model card one after the other.
+#include "annulus/store/model_card.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "annulus/base/version.h"
+#include "annulus/store/backbone_registry.h"
+#include "annulus/store/json_text.h"
+
+namespace annulus {
+namespace {
+
+constexpr std::size_t kMostListed = 50;  // classes that get a line of their own
+
+std::string recorded(const std::map<std::string, std::string>& record, const std::string& key) {
+  const auto found = record.find(key);
+  return found == record.end() ? std::string() : found->second;
+}
+
+// A JSON string is a double-quoted string of YAML as well.
+std::string yaml_text(const std::string& text) {
+  const std::string list = to_json(std::vector<std::string>{text});
+  return list.substr(1, list.size() - 2);
+}
+
+// Text that Markdown shows as it is, on one line and inside a table.
+std::string plain(std::string_view text) {
+  constexpr std::string_view kSpecial = "\\`*_[]<>#|~&$";
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) {
+      result += fmt::format("\\\\x{:02x}", static_cast<unsigned>(byte));
+      continue;
+    }
+    if (kSpecial.find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::optional<double> number_in(const std::string& text) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+const BackboneEntry* known_backbone(const Model& model) {
+  const auto known = default_backbones();
+  const auto found = std::find_if(known.begin(), known.end(), [&](const BackboneEntry& entry) {
+    return recorded(model.provenance, "backbone") == entry.name &&
+           recorded(model.provenance, "backbone_sha256") == entry.sha256;
+  });
+  return found == known.end() ? nullptr : &*found;
+}
+
+// Rows of each class that the model keeps; empty where it keeps none.
+std::vector<std::size_t> kept_rows(const Model& model) {
+  if (model.support.empty()) return {};
+  std::vector<std::size_t> counts(model.head.classes(), 0);
+  for (const std::int32_t label : model.support.labels) ++counts[static_cast<std::size_t>(label)];
+  return counts;
+}
+
+// A class of which a model keeps its most may have had more.
+std::string count_text(std::size_t rows) {
+  return rows >= kMostSupportRows ? fmt::format("{} or more", rows) : fmt::format("{}", rows);
+}
+
+std::string front_matter(const Model& model) {
+  const std::string backbone = recorded(model.provenance, "backbone");
+  std::string text = "---\nlicense: unknown  # of the training data's owner; set it before you publish\n";
+  text += fmt::format("library_name: annulus\nlibrary_version: {}\n", yaml_text(kVersion));
+  if (!backbone.empty()) text += "pipeline_tag: image-classification\n";
+  text += "tags:\n  - few-shot\n  - annulus\n";
+  if (!backbone.empty()) text += "  - image-classification\n";
+  if (const std::string method = recorded(model.training, "method"); !method.empty()) {
+    text += fmt::format("  - {}\n", yaml_text(method));
+  }
+  if (!backbone.empty()) text += fmt::format("backbone: {}\n", yaml_text(backbone));
+  if (const BackboneEntry* entry = known_backbone(model)) {
+    text += fmt::format("backbone_license: {}\n", yaml_text(entry->licence));
+  }
+  if (!recorded(model.training, "training_accuracy").empty()) text += "metrics:\n  - accuracy\n";
+  return text + fmt::format("classes: {}\n", to_json(model.class_names)) + "---\n\n";
+}
+
+std::string introduction(const Model& model, const std::string& title) {
+  const std::string rows = recorded(model.training, "rows");
+  std::string text = fmt::format("# {}\n\nTells {} classes apart by rows of {} features", plain(title),
+                                 model.head.classes(), model.head.dimension());
+  const std::string backbone = recorded(model.provenance, "backbone");
+  if (!backbone.empty()) text += fmt::format(" that the frozen network {} makes of images", plain(backbone));
+  if (!rows.empty()) text += fmt::format(", learnt from {} labelled ones", plain(rows));
+  text += ".";
+  if (model.epsilon > 0.0) {
+    text += fmt::format(
+        " Trained by instance-based max-margin (IbM²) at the radius epsilon {:.4g}: virtual examples drawn that far "
+        "around every training row were still told apart.",
+        model.epsilon);
+  } else {
+    text += " Trained on the rows themselves, without virtual examples (epsilon 0).";
+  }
+  return text + "\n\n";
+}
+
+// Folders of the maker's machine are nobody's business.
+std::string last_part(const std::filesystem::path& path) {
+  return path.has_filename() ? path.filename().string() : path.parent_path().filename().string();
+}
+
+std::string data_section(const Model& model) {
+  std::string text = "## Data\n\n";
+  const std::string source = recorded(model.provenance, "source");
+  if (!source.empty()) text += fmt::format("Learnt from {}. ", plain(last_part(source)));
+  for (const auto& [key, value] : model.provenance) {
+    if (key.ends_with("sha256") && key != "backbone_sha256") {
+      text += fmt::format("{}: {}. ", plain(key), plain(value));
+    }
+  }
+  const std::vector<std::size_t> counts = kept_rows(model);
+  if (counts.empty()) {
+    text += "The model keeps no training rows, so how many each class had is not known from it.\n\n";
+  } else {
+    const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+    text += *least == *most ? fmt::format("Each class had {} rows.\n\n", count_text(*least))
+                            : fmt::format("Classes had {} to {} rows.\n\n", *least, count_text(*most));
+  }
+  if (model.class_names.size() > kMostListed) {
+    text += fmt::format("<details><summary>{} classes</summary>\n\nThey are ", model.class_names.size());
+    for (std::size_t c = 0; c < model.class_names.size(); ++c) {
+      text += fmt::format("{}{}", c == 0 ? "" : ", ", plain(model.class_names[c]));
+    }
+    return text + "\n\n</details>\n\n";
+  }
+  text += counts.empty() ? "| class |\n|---|\n" : "| class | rows |\n|---|---|\n";
+  for (std::size_t c = 0; c < model.class_names.size(); ++c) {
+    text += fmt::format("| {} |", plain(model.class_names[c]));
+    text += counts.empty() ? "\n" : fmt::format(" {} |\n", count_text(counts[c]));
+  }
+  return text + "\n";
+}
+
+std::string accuracy_section(const Model& model) {
+  struct Line {
+    const char* key;
+    const char* meaning;
+  };
+  constexpr Line kLines[] = {{"training_accuracy", "the training rows themselves"},
+                             {"virtual_accuracy", "virtual examples drawn around them at the radius epsilon"},
+                             {"upper_accuracy", "training rows, before the search for the radius"}};
+  std::string text = "## Accuracy\n\n";
+  std::string table;
+  for (const Line& line : kLines) {
+    const auto value = number_in(recorded(model.training, line.key));
+    if (value) table += fmt::format("| {} | {:.2f} % |\n", line.meaning, 100.0 * *value);
+  }
+  if (!table.empty()) text += "| measured on | accuracy |\n|---|---|\n" + table + "\n";
+  return text +
+         "How often it is right about what it has not seen is not known: the record holds no accuracy on rows "
+         "that were kept apart. Measure that with `annulus evaluate`, whose results come with 95 % intervals.\n\n";
+}
+
+std::string limits_section(const Model& model) {
+  std::string text = "## Limits\n\n";
+  const std::vector<std::size_t> counts = kept_rows(model);
+  if (!counts.empty()) {
+    text += fmt::format(
+        "- **Few examples.** The class with the fewest rows had {}: what those do not show (other light, other angles, "
+        "other makers) it has never seen.\n",
+        *std::min_element(counts.begin(), counts.end()));
+  } else {
+    text +=
+        "- **Few examples.** It is made to learn from a handful of rows a class: what those did not show it has never "
+        "seen.\n";
+  }
+  text +=
+      model.unknown.empty()
+          ? "- **Every input gets one of its classes**, also one that belongs to none: it has no rule about "
+            "strangers.\n"
+          : "- **Strangers.** What resembles nothing it learnt it can refuse (`annulus predict --false-reject`); the "
+            "rule comes from its own training rows, and how many strangers of yours it catches was not measured.\n";
+  text +=
+      "- **Not tested** on other sources of images than its own, on groups of people, on images made to deceive it, or "
+      "for any use where a mistake does harm.\n"
+      "- What the backbone never learnt to see, or learnt with a slant, no head can put right.\n";
+  return text + "\n";
+}
+
+std::string use_section(const Model& model, const std::string& title) {
+  const bool images = !recorded(model.provenance, "backbone_sha256").empty();
+  std::string text = "## Use\n\n```sh\n";
+  text += fmt::format("annulus predict {} {}\nannulus export {} --onnx model.onnx\n```\n\n", "MODEL.safetensors",
+                      images ? "photo.jpg" : "features.npz", "MODEL.safetensors");
+  text += fmt::format("`MODEL.safetensors` stands for this model's file ({}). ", plain(title));
+  const std::string preprocessing = recorded(model.provenance, "preprocessing");
+  if (images && !preprocessing.empty()) {
+    text += fmt::format("Images are prepared so: {}. ", plain(preprocessing));
+  }
+  return text +
+         "The ONNX file runs in any ONNX Runtime and gives `label`, `probabilities` and `unknown_score`; its exact "
+         "input "
+         "is described in Annulus's docs/export.md.\n\n";
+}
+
+std::string licence_section(const Model& model) {
+  const std::string backbone = recorded(model.provenance, "backbone");
+  std::string text = "## Licences\n\n| part | licence |\n|---|---|\n";
+  if (const BackboneEntry* entry = known_backbone(model)) {
+    text += fmt::format("| backbone {}: {}, trained on {}, from {} | {} |\n", plain(entry->name), entry->network,
+                        entry->trained_on, plain(entry->package), plain(entry->licence));
+  } else if (!backbone.empty()) {
+    text += fmt::format("| backbone {} | not known to Annulus: ask whoever published it |\n", plain(backbone));
+  }
+  text += "| training data | not recorded: ask its owner |\n| Annulus itself | Apache-2.0 |\n\n";
+  if (const std::string sum = recorded(model.provenance, "backbone_sha256"); !sum.empty()) {
+    text += fmt::format("The backbone's file has the SHA-256 {}.\n\n", plain(sum));
+  }
+  return text;
+}
+
+std::string record_section(const Model& model) {
+  std::string text = "## Record of the training\n\n| name | value |\n|---|---|\n";
+  text += fmt::format("| epsilon | {} |\n", plain(fmt::format("{}", model.epsilon)));
+  text += fmt::format("| temperature | {} |\n", plain(fmt::format("{}", model.temperature)));
+  for (const auto& [key, value] : model.training) text += fmt::format("| {} | {} |\n", plain(key), plain(value));
+  return text;
+}
+
+}  // namespace
+
+std::string model_card(const Model& model, const std::string& title) {
+  return front_matter(model) + introduction(model, title) + data_section(model) + accuracy_section(model) +
+         limits_section(model) + use_section(model, title) + licence_section(model) + record_section(model);
+}
+
+}  // namespace annulus

@@ -1,0 +1,239 @@
+// Writes down, operator by operator, what annulus/learn and annulus/vision compute for a row and an image.
+#include "annulus/vision/model_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "annulus/base/error.h"
+#include "annulus/learn/centred_length.h"
+#include "annulus/learn/head.h"
+#include "annulus/learn/support_index.h"
+
+namespace annulus {
+namespace {
+
+constexpr const char* kPrefix = "backbone/";
+constexpr std::uint64_t kOldestOpset = 10;  // the first with TopK as it is used here
+constexpr std::int64_t kFloatElement = 1;
+constexpr std::int64_t kHalfElement = 10;
+
+std::int64_t length_of(std::size_t value) { return static_cast<std::int64_t>(value); }
+
+std::string scalar(OnnxModel& graph, const std::string& name, float value) { return graph.floats(name, {1}, {value}); }
+
+std::string add_conditioning(OnnxModel& graph, const Conditioning& conditioning, std::string rows) {
+  if (conditioning.power != 1.0F) {
+    const std::string power = scalar(graph, "head/power", conditioning.power);
+    const std::string raised = graph.node("Pow", {graph.node("Abs", {rows}), power});
+    rows = graph.node("Mul", {graph.node("Sign", {rows}), raised});
+  }
+  if (conditioning.centre.empty()) return rows;
+  // A row without length stays as it is.
+  const std::string tiny = scalar(graph, "head/tiny", std::numeric_limits<float>::min());
+  const std::string length = graph.node("Max", {graph.reduce("ReduceL2", rows, {1}, true), tiny});
+  const std::string unit = graph.node("Div", {rows, length});
+  const std::string centre =
+      graph.floats("head/centre", {1, length_of(conditioning.centre.size())}, conditioning.centre);
+  const std::string centred = graph.node("Sub", {unit, centre});
+  const std::string least = scalar(graph, "head/least_length", kLeastCentredLength);
+  const std::string is_short = graph.node("Less", {graph.reduce("ReduceL2", centred, {1}, true), least});
+  return graph.node("Where", {is_short, unit, centred});
+}
+
+// Columns become rows, as a matrix product takes them.
+std::vector<float> transposed(ConstMatrixView<float> matrix) {
+  std::vector<float> result(matrix.rows() * matrix.cols());
+  for (std::size_t i = 0; i < matrix.rows(); ++i) {
+    for (std::size_t j = 0; j < matrix.cols(); ++j) result[j * matrix.rows() + i] = matrix(i, j);
+  }
+  return result;
+}
+
+std::vector<float> transposed_weights(const Head<float>& head) {
+  Matrix<float> weights(head.classes(), head.dimension());
+  effective_weights(head, weights.view());
+  return transposed(std::as_const(weights).view());
+}
+
+struct Logits {
+  std::string rows;    // conditioned, of length 1
+  std::string values;  // divided by the temperature
+};
+
+Logits add_logits(OnnxModel& graph, const Model& model, const std::string& features) {
+  const Head<float>& head = model.head;
+  const std::string rows = add_conditioning(graph, head.conditioning, features);
+  const std::string unit = graph.node("Div", {rows, graph.reduce("ReduceL2", rows, {1}, true)});
+  const std::string weights = graph.weight("head/weights", {length_of(head.dimension()), length_of(head.classes())},
+                                           [&head] { return transposed_weights(head); });
+  std::string products = graph.node("MatMul", {unit, weights});
+  double scale = 1.0 / model.temperature;
+  if (head.kind == HeadKind::kLinear) {
+    products = graph.node("Add", {products, graph.floats("head/bias", {length_of(head.classes())}, head.bias)});
+  } else {
+    scale *= kCosineScale / (1.0 + kNormGuard);
+  }
+  return {unit, graph.node("Mul", {products, scalar(graph, "head/scale", static_cast<float>(scale))})};
+}
+
+// The largest cosine with a support row.
+std::string add_nearest_cosine(OnnxModel& graph, const Model& model, const std::string& rows) {
+  const OnnxModel::Shape shape = {length_of(model.head.dimension()), length_of(model.support.rows())};
+  const std::string support = graph.weight("head/support", shape, [&model] {
+    const SupportIndex index(model.head.conditioning, model.support);
+    return transposed(index.rows());
+  });
+  return graph.reduce("ReduceMax", graph.node("MatMul", {rows, support}), {1}, false);
+}
+
+std::string add_runner_up(OnnxModel& graph, const std::string& logits) {
+  const std::string two = graph.nodes("TopK", {logits, graph.integers("head/two", {2})}, {}, 2).front();
+  const std::string second =
+      graph.node("Gather", {two, graph.integers("head/second", {1})}, {{"axis", std::int64_t{1}}});
+  return graph.node("Reshape", {second, graph.integers("head/flat", {-1})});
+}
+
+// The score by which annulus predict refuses strangers; the largest probability where the model has no rule.
+void add_unknown_score(OnnxModel& graph, const Model& model, const Logits& logits, const std::string& probabilities) {
+  const std::string best = graph.reduce("ReduceMax", probabilities, {1}, false);
+  if (!knows_strangers(model)) {
+    graph.node("Identity", {best}, {}, kUnknownOutput);
+    return;
+  }
+  const auto& weights = model.unknown.weights;
+  const std::string largest = graph.reduce("ReduceMax", logits.values, {1}, false);
+  std::string sum;
+  const auto add = [&](UnknownPart part, const std::string& value) {
+    const std::string weight =
+        scalar(graph, fmt::format("head/unknown_weight_{}", static_cast<int>(part)), weights[part]);
+    const std::string term = graph.node("Mul", {value, weight});
+    sum = sum.empty() ? term : graph.node("Add", {sum, term});
+  };
+  add(kLargestLogit, largest);
+  if (weights[kRunnerUpLogit] != 0.0F) {
+    add(kRunnerUpLogit, model.head.classes() > 1 ? add_runner_up(graph, logits.values) : largest);
+  }
+  // log sum exp = largest - log(largest probability)
+  if (weights[kLogSumExp] != 0.0F) add(kLogSumExp, graph.node("Sub", {largest, graph.node("Log", {best})}));
+  if (weights[kNearestCosine] != 0.0F) add(kNearestCosine, add_nearest_cosine(graph, model, logits.rows));
+  graph.node("Identity", {sum}, {}, kUnknownOutput);
+}
+
+void add_head(OnnxModel& graph, const Model& model, const std::string& features, std::int64_t batch) {
+  const Logits logits = add_logits(graph, model, features);
+  const std::string probabilities =
+      graph.node("Softmax", {logits.values}, {{"axis", std::int64_t{1}}}, kProbabilitiesOutput);
+  const std::string best =
+      graph.node("ArgMax", {logits.values}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
+  const std::string names = graph.texts("head/class_names", model.class_names);
+  graph.node("Gather", {names, best}, {{"axis", std::int64_t{0}}}, kLabelOutput);
+  add_unknown_score(graph, model, logits, probabilities);
+  graph.text_output(kLabelOutput, {batch});
+  graph.output(kProbabilitiesOutput, {batch, length_of(model.head.classes())});
+  graph.output(kUnknownOutput, {batch});
+}
+
+std::string colour_constant(OnnxModel& graph, const std::string& name, const std::array<float, 3>& values) {
+  return graph.floats(name, {1, 3, 1, 1}, {values.begin(), values.end()});
+}
+
+// Values from 0 to 1 become what the network was trained on.
+std::string add_scaling(OnnxModel& graph, const PreprocessRecipe& recipe, const std::string& pixels) {
+  switch (recipe.scaling) {
+    case ValueScaling::kUnit:
+      return pixels;
+    case ValueScaling::kSigned:
+      return graph.node(
+          "Sub", {graph.node("Mul", {pixels, scalar(graph, "image/two", 2.0F)}), scalar(graph, "image/one", 1.0F)});
+    case ValueScaling::kMeanStd:
+      return graph.node("Div", {graph.node("Sub", {pixels, colour_constant(graph, "image/mean", recipe.mean)}),
+                                colour_constant(graph, "image/std", recipe.std)});
+    case ValueScaling::kSubtract:
+      break;
+  }
+  return graph.node("Sub", {graph.node("Mul", {pixels, scalar(graph, "image/range", 255.0F)}),
+                            colour_constant(graph, "image/mean", recipe.mean)});
+}
+
+void add_image_input(OnnxModel& graph, const Backbone& backbone, const PreprocessRecipe& recipe,
+                     const std::string& input, std::int64_t batch) {
+  graph.input(kImagesInput, {batch, 3, length_of(recipe.output_height()), length_of(recipe.output_width())});
+  std::string pixels = add_scaling(graph, recipe, kImagesInput);
+  if (recipe.channels == ChannelOrder::kBgr) {
+    pixels = graph.node("Gather", {pixels, graph.integers("image/blue_first", {2, 1, 0})}, {{"axis", std::int64_t{1}}});
+  }
+  if (backbone.channels_last()) {
+    pixels = graph.node("Transpose", {pixels}, {{"perm", std::vector<std::int64_t>{0, 2, 3, 1}}});
+  }
+  if (backbone.input().type == TensorType::kHalf) pixels = graph.node("Cast", {pixels}, {{"to", kHalfElement}});
+  graph.node("Identity", {pixels}, {}, input);
+}
+
+// What Backbone does to an output that is not yet one row an image.
+std::string add_pooling(OnnxModel& graph, const Backbone& backbone) {
+  std::string output = kPrefix + backbone.output().name;
+  if (backbone.output().type == TensorType::kHalf) output = graph.node("Cast", {output}, {{"to", kFloatElement}});
+  if (backbone.output_rank() == 4) {
+    const std::vector<std::int64_t> positions =
+        backbone.channels_last() ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{2, 3};
+    output = graph.reduce("ReduceMean", output, positions, false);
+  } else if (backbone.output_rank() == 3) {
+    const std::string first =
+        graph.node("Gather", {output, graph.integers("image/class_token", {0})}, {{"axis", std::int64_t{1}}});
+    output = graph.node("Reshape", {first, graph.integers("image/rows", {-1, length_of(backbone.dimension())})});
+  }
+  return graph.node("Identity", {output}, {}, kFeaturesOutput);
+}
+
+void check_embeddable(const Backbone& backbone, const OnnxGraph& graph, const std::string& input) {
+  const std::string file = backbone.file().string();
+  if (backbone.output_rank() == 3 && backbone.tokens() == TokenPooling::kMean) {
+    fail(ErrorKind::kInput, "{}: a mean of patch tokens cannot be exported: export the head alone", file);
+  }
+  if (const auto own = graph.opsets.find(""); own != graph.opsets.end() && own->second < kOldestOpset) {
+    fail(ErrorKind::kInput,
+         "{}: expected a network of ONNX's operator set {} or newer, found {}: export the head alone", file,
+         kOldestOpset, own->second);
+  }
+  if (std::find(graph.inputs.begin(), graph.inputs.end(), input) == graph.inputs.end()) {
+    fail(ErrorKind::kFormat, "{}: expected the input \"{}\" that ONNX Runtime tells of, found none", file,
+         backbone.input().name);
+  }
+}
+
+}  // namespace
+
+bool knows_strangers(const Model& model) {
+  return !model.unknown.empty() && (model.unknown.weights[kNearestCosine] == 0.0F || !model.support.empty());
+}
+
+OnnxModel feature_graph(const Model& model) {
+  OnnxModel graph;
+  graph.input(kRowsInput, {-1, length_of(model.head.dimension())});
+  add_head(graph, model, kRowsInput, -1);
+  return graph;
+}
+
+OnnxModel image_graph(const Model& model, const Backbone& backbone, std::span<const std::byte> backbone_file,
+                      const PreprocessRecipe& recipe) {
+  if (backbone.dimension() != model.head.dimension()) {
+    fail(ErrorKind::kInput, "{}: expected features of {} numbers as the model was trained on, found {}",
+         backbone.file().string(), model.head.dimension(), backbone.dimension());
+  }
+  OnnxGraph inner = read_onnx_graph(backbone_file, kPrefix, backbone.file().string());
+  const std::string input = kPrefix + backbone.input().name;
+  check_embeddable(backbone, inner, input);
+  // A batch size that the file fixes stays fixed.
+  const std::int64_t batch = backbone.input().shape.front() > 0 ? length_of(backbone.batch()) : -1;
+  OnnxModel graph;
+  add_image_input(graph, backbone, recipe, input, batch);
+  graph.embed(std::move(inner));
+  add_head(graph, model, add_pooling(graph, backbone), batch);
+  graph.output(kFeaturesOutput, {batch, length_of(backbone.dimension())});
+  return graph;
+}
+
+}  // namespace annulus

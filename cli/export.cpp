@@ -1,0 +1,172 @@
+// annulus export: a model as ONNX, as C, as a card to read, or without its training rows.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "annulus/base/error.h"
+#include "annulus/learn/model.h"
+#include "annulus/store/atomic_file.h"
+#include "annulus/store/export_c.h"
+#include "annulus/store/export_onnx.h"
+#include "annulus/store/model_card.h"
+#include "annulus/store/model_file.h"
+#include "cli/command.h"
+#include "cli/encoder.h"
+#include "cli/interrupt.h"
+#include "cli/progress_bar.h"
+
+namespace annulus::cli {
+namespace {
+
+struct ExportOptions {
+  std::string model;
+  std::string onnx;
+  std::string c;
+  std::string card;
+  std::string stripped;
+  std::string name = "annulus";
+  std::string backbone;
+  std::string json;
+  bool head_only = false;
+  bool no_check = false;
+  RunOptions run;
+};
+
+struct ExportResult {
+  bool images = false;  // the ONNX file takes images
+  std::optional<OnnxExportReport> onnx;
+};
+
+void check_outputs(const ExportOptions& options) {
+  std::set<std::string> seen;
+  for (const std::string& file : {options.onnx, options.c, options.card, options.stripped}) {
+    if (!file.empty() && !seen.insert(std::filesystem::path(file).lexically_normal().string()).second) {
+      fail(ErrorKind::kUsage, "expected a file of its own for each output, found {} twice", file);
+    }
+  }
+  if (seen.empty()) fail(ErrorKind::kUsage, "expected at least one of --onnx, --c, --card and --stripped, found none");
+  if (options.onnx.empty() && (options.head_only || options.no_check || !options.backbone.empty())) {
+    fail(ErrorKind::kUsage, "--head-only, --no-check and --backbone concern --onnx, which was not given");
+  }
+  if (options.head_only && !options.backbone.empty()) {
+    fail(ErrorKind::kUsage, "--head-only leaves the backbone out: expected no --backbone beside it");
+  }
+}
+
+// True for a model whose record says by which network and from which preparation its features came.
+bool knows_its_images(const Model& model) {
+  return model.provenance.contains("backbone_sha256") && model.provenance.contains("preprocessing");
+}
+
+ExportResult write_onnx(const ExportOptions& options, const Model& model, ProgressBar& bar) {
+  ExportResult result;
+  result.images = !options.head_only && (knows_its_images(model) || !options.backbone.empty());
+  if (!result.images) {
+    result.onnx = export_onnx(model, options.onnx, !options.no_check);
+    return result;
+  }
+  EncoderOptions wanted;
+  wanted.backbone = options.backbone;
+  const Encoder encoder = open_encoder_of(model, options.model, wanted, bar.callback());
+  result.onnx = export_onnx(model, {encoder.backbone, encoder.recipe, encoder.name}, options.onnx, !options.no_check);
+  return result;
+}
+
+nlohmann::ordered_json result_json(const ExportOptions& options, const Model& model, const ExportResult& result) {
+  nlohmann::ordered_json json = {
+      {"model", options.model}, {"classes", model.head.classes()}, {"dimension", model.head.dimension()}};
+  if (result.onnx) {
+    const OnnxExportReport& onnx = *result.onnx;
+    json["onnx"] = {
+        {"file", options.onnx}, {"input", result.images ? "images" : "features"}, {"checked", onnx.checked}};
+    if (onnx.checked) {
+      json["onnx"]["rows"] = onnx.rows;
+      json["onnx"]["max_difference"] = onnx.difference;
+      json["onnx"]["tolerance"] = kExportTolerance;
+    }
+    if (onnx.images > 0) {
+      json["onnx"]["images"] = onnx.images;
+      json["onnx"]["image_max_difference"] = onnx.image_difference;
+    }
+  }
+  if (!options.c.empty()) json["c"] = {{"file", options.c}, {"name", options.name}};
+  if (!options.card.empty()) json["card"] = options.card;
+  if (!options.stripped.empty()) json["stripped"] = options.stripped;
+  return json;
+}
+
+void print_result(const ExportOptions& options, const ExportResult& result) {
+  if (result.onnx) {
+    const OnnxExportReport& onnx = *result.onnx;
+    fmt::print("wrote {}: {} to label, probabilities and unknown_score\n", options.onnx,
+               result.images ? "images" : "features");
+    if (onnx.checked) {
+      fmt::print("same answers as annulus predict to {} feature rows: largest difference {:.2g}\n", onnx.rows,
+                 onnx.difference);
+    } else {
+      fmt::print("not checked\n");
+    }
+    if (onnx.images > 0) {
+      fmt::print("from pixels on, {} random images: largest difference {:.2g}\n", onnx.images, onnx.image_difference);
+    }
+  }
+  for (const std::string& file : {options.c, options.card, options.stripped}) {
+    if (!file.empty()) fmt::print("wrote {}\n", file);
+  }
+}
+
+void run_export(const ExportOptions& options) {
+  check_outputs(options);
+  Model model = read_model(options.model);
+  ExportResult result;
+  if (!options.onnx.empty()) {
+    ProgressBar bar(options.run.quiet);
+    result = write_onnx(options, model, bar);
+  }
+  stop_if_interrupted();
+  if (!options.c.empty()) export_c(model, options.name, options.c);
+  if (!options.card.empty()) {
+    write_file(options.card, model_card(model, std::filesystem::path(options.model).filename().string()));
+  }
+  if (!options.stripped.empty()) {
+    model.support = {};
+    if (model.unknown.weights[kNearestCosine] != 0.0F) model.unknown = {};  // a rule that asks the rows
+    write_model(model, options.stripped);
+  }
+  if (!options.json.empty()) write_json(options.json, result_json(options, model, result));
+  if (!options.run.quiet && options.json != "-") print_result(options, result);
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<ExportOptions>();
+  CLI::App& command = *app.add_subcommand("export", "Write a model as ONNX, as C, as a card, or without its rows");
+  command.add_option("MODEL", options->model, "Model file written by fit")->required()->type_name("");
+  command
+      .add_option("--onnx", options->onnx,
+                  "ONNX file: from images, or for a model of feature files from features, to class names")
+      ->type_name("FILE");
+  command.add_option("--c", options->c, "C99 header: from features to classes, with math.h alone")->type_name("FILE");
+  command.add_option("--card", options->card, "Model card: Markdown with YAML in front")->type_name("FILE");
+  command.add_option("--stripped", options->stripped, "The same model without its training rows")->type_name("FILE");
+  command.add_flag("--head-only", options->head_only, "ONNX: leave the backbone out and take features");
+  command
+      .add_option("--backbone", options->backbone,
+                  "ONNX: the backbone's file, for a model that was trained with a file; default: what the model names")
+      ->type_name("NAME|FILE");
+  command.add_flag("--no-check", options->no_check, "ONNX: do not compare its answers with those of predict");
+  command.add_option("--name", options->name, "C: what its names begin with")->type_name("NAME")->capture_default_str();
+  add_quiet(command, options->run);
+  add_json(command, options->json, "Write what was written and checked as JSON (without FILE: to standard output)");
+  add_example(command,
+              "  annulus export model.safetensors --onnx model.onnx --card README.md\n"
+              "  annulus export model.safetensors --c birds.h --name birds");
+  command.callback([options, &action] { action = [options] { run_export(*options); }; });
+}
+
+}  // namespace annulus::cli
