@@ -22,6 +22,7 @@ enum class RandomUse : std::uint32_t {
   kEpisode = 7,
   kCalibration = 8,
   kSignFlips = 9,
+  kAudit = 10,
 };
 
 // A random stream. Copies are independent values: there is no hidden position, numbers are asked for by index.

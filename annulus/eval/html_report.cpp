@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "annulus/base/version.h"
+#include "annulus/eval/html_page.h"
 #include "annulus/eval/html_parts.h"
 #include "annulus/eval/html_sections.h"
 #include "annulus/eval/report_findings.h"
@@ -43,22 +43,10 @@ std::string contents(std::span<const ResultsDocument> documents) {
 }  // namespace
 
 std::string html_report(std::span<const ResultsDocument> documents, const HtmlReportOptions& options) {
-  // The policy keeps the promise that nothing is loaded, whatever a document says.
-  std::string text =
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-      "script-src 'unsafe-inline'; img-src data:\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>";
-  text += escape_xml(documents.size() == 1 ? document_title(documents.front()) : "Annulus report");
-  text += "</title>\n" + html_style() + "</head>\n<body>\n";
-  text +=
-      "<header><h1>Annulus report</h1><button id=\"theme\" type=\"button\" hidden>Colours</button></header>\n<main>\n";
-  text += contents(documents);
-  for (std::size_t i = 0; i < documents.size(); ++i) text += html_article({documents[i], options, i});
-  text += fmt::format(
-      "</main>\n<footer><p>Written by annulus {}. This page is one file and loads nothing.</p></footer>\n", kVersion);
-  return text + html_script() + "</body>\n</html>\n";
+  std::string body = contents(documents);
+  for (std::size_t i = 0; i < documents.size(); ++i) body += html_article({documents[i], options, i});
+  return html_page(documents.size() == 1 ? document_title(documents.front()) : "Annulus report", "Annulus report",
+                   body);
 }
 
 }  // namespace annulus

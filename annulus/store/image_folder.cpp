@@ -133,6 +133,7 @@ void add_classes(const std::vector<fs::path>& folders, std::optional<bool> is_tr
           fmt::format("the class folder {} holds no JPEG, PNG or WebP images", folder.string());
       if (options.for_training && is_train.value_or(true)) fail(ErrorKind::kInput, "{}", sentence);
       passed_over.sentence(sentence);
+      out.empty_classes.push_back(printable(folder.filename()));
     }
     for (const std::string& image : images) out.rows.push_back({image, folder.filename().string(), is_train});
   }
@@ -272,6 +273,7 @@ ImageList list_images(const fs::path& root, const ImageListOptions& options) {
     list.class_names = std::move(parts.class_names);
   }
   list.warnings = std::move(rows.warnings);
+  list.empty_classes = std::move(rows.empty_classes);
   return list;
 }
 

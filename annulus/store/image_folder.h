@@ -19,11 +19,12 @@ struct ImageListOptions {
 
 // A row an image. Arrays are empty or as long as `paths`.
 struct ImageList {
-  std::vector<std::string> paths;        // can be opened as they are
-  std::vector<std::int32_t> labels;      // class indices; empty: not labelled
-  std::vector<std::string> class_names;  // classes that have images, in the order of their bytes
-  std::vector<std::uint8_t> is_train;    // 1 train, 0 test; empty: the layout says nothing
-  std::vector<std::string> warnings;     // a sentence each: what was passed over and why
+  std::vector<std::string> paths;            // can be opened as they are
+  std::vector<std::int32_t> labels;          // class indices; empty: not labelled
+  std::vector<std::string> class_names;      // classes that have images, in the order of their bytes
+  std::vector<std::uint8_t> is_train;        // 1 train, 0 test; empty: the layout says nothing
+  std::vector<std::string> empty_classes{};  // names of class folders without images
+  std::vector<std::string> warnings;         // a sentence each: what was passed over and why
 };
 
 // Layouts, tried in this order:

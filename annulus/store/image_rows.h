@@ -18,6 +18,7 @@ struct ImageRow {
 struct ImageRows {
   std::vector<ImageRow> rows;
   std::vector<std::string> warnings;
+  std::vector<std::string> empty_classes{};  // names of class folders without images
 };
 
 // The metadata file of a folder (metadata.csv, then metadata.jsonl); empty when there is none.

@@ -16,20 +16,6 @@ namespace {
 
 constexpr float kQuality = 80.0F;
 
-Image shrink(const Image& image, std::size_t width, std::size_t height) {
-  const ResampleAxis across = make_resample_axis(image.width, width, 0, width, Interpolation::kBilinear);
-  const ResampleAxis down = make_resample_axis(image.height, height, 0, height, Interpolation::kBilinear);
-  Image narrow = make_image(width, image.height);
-  resample_rgb_rows(image.rows(), across, narrow.rows());
-  Image small = make_image(width, height);
-  const Image& from = narrow;
-  for (std::size_t y = 0; y < height; ++y) {
-    const ResampleAxis::Window& window = down.windows[y];
-    resample_columns(from.rows().rows_at(window.first, window.count), down.weights_of(window), small.rows().row(y));
-  }
-  return small;
-}
-
 std::string base64(std::span<const std::uint8_t> bytes) {
   static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
@@ -49,11 +35,25 @@ struct WebpRelease {
 
 }  // namespace
 
+Image shrink_image(const Image& image, std::size_t width, std::size_t height) {
+  const ResampleAxis across = make_resample_axis(image.width, width, 0, width, Interpolation::kBilinear);
+  const ResampleAxis down = make_resample_axis(image.height, height, 0, height, Interpolation::kBilinear);
+  Image narrow = make_image(width, image.height);
+  resample_rgb_rows(image.rows(), across, narrow.rows());
+  Image small = make_image(width, height);
+  const Image& from = narrow;
+  for (std::size_t y = 0; y < height; ++y) {
+    const ResampleAxis::Window& window = down.windows[y];
+    resample_columns(from.rows().rows_at(window.first, window.count), down.weights_of(window), small.rows().row(y));
+  }
+  return small;
+}
+
 std::string thumbnail_uri(const Image& image, std::size_t side) {
   const std::size_t longer = std::max({image.width, image.height, side});
   const std::size_t width = std::max<std::size_t>(1, image.width * side / longer);
   const std::size_t height = std::max<std::size_t>(1, image.height * side / longer);
-  const Image small = shrink(image, width, height);
+  const Image small = shrink_image(image, width, height);
   std::uint8_t* encoded = nullptr;
   const std::size_t size = WebPEncodeRGB(small.pixels.get(), static_cast<int>(width), static_cast<int>(height),
                                          static_cast<int>(3 * width), kQuality, &encoded);

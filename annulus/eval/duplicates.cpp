@@ -1,0 +1,173 @@
+// Equal rows by their bytes, near ones by a threshold that the data sets.
+#include "annulus/eval/duplicates.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "annulus/base/parallel.h"
+#include "annulus/eval/robust.h"
+
+namespace annulus {
+namespace {
+
+constexpr std::size_t kFewestRows = 20;  // to learn from what is near
+constexpr double kNearDeviations = 3.5;  // below the median, of log distances
+constexpr double kNearShare = 0.25;      // of the median distance: nearer than that at least
+constexpr double kSameLookShare = 0.6;   // the same, for images that look alike to the eye too
+constexpr int kSameLookBits = 4;         // of 64 that may differ
+constexpr double kFlatContrast = 4.0;    // below it an image has no look of its own
+constexpr std::size_t kMostLooksOfARow = 8;
+constexpr double kLeastDistance = 1e-7;     // what float products tell from 0
+constexpr double kOutlierDeviations = 3.5;  // Iglewicz and Hoaglin's rule for modified z-scores
+constexpr std::size_t kOutlierNeighbours = 3;
+constexpr std::size_t kRowsPerTask = 64;
+
+using PairSet = std::set<std::pair<std::uint32_t, std::uint32_t>>;
+
+std::string_view bytes_of(std::span<const float> row) {
+  return {reinterpret_cast<const char*>(row.data()), row.size_bytes()};
+}
+
+double cosine_of(std::span<const float> a, std::span<const float> b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0, std::plus<>(),
+                            [](float x, float y) { return static_cast<double>(x) * static_cast<double>(y); });
+}
+
+template <class Key>
+void pair_equals(std::size_t rows, const Key& key, PairSet& pairs) {
+  std::unordered_map<std::string_view, std::uint32_t> first;
+  first.reserve(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::string_view bytes = key(i);
+    if (bytes.empty()) continue;
+    const auto [entry, is_new] = first.try_emplace(bytes, static_cast<std::uint32_t>(i));
+    if (!is_new) pairs.emplace(entry->second, static_cast<std::uint32_t>(i));
+  }
+}
+
+// Distances to the nearest row, without rows that are there twice: those say nothing of how near others are.
+std::vector<double> nearest_distances(const Neighbours& neighbours) {
+  std::vector<double> distances;
+  for (std::size_t i = 0; i < neighbours.row.rows(); ++i) {
+    for (std::size_t k = 0; k < neighbours.row.cols() && neighbours.row(i, k) != Neighbours::kNoRow; ++k) {
+      const double distance = 1.0 - static_cast<double>(neighbours.cosine(i, k));
+      if (distance < 10.0 * kLeastDistance) continue;
+      distances.push_back(distance);
+      break;
+    }
+  }
+  return distances;
+}
+
+void set_threshold(const Neighbours& neighbours, DuplicateAudit& audit) {
+  std::vector<double> distances = nearest_distances(neighbours);
+  if (distances.size() < kFewestRows) return;
+  audit.typical_distance = median(distances);
+  for (double& distance : distances) distance = std::log(distance);
+  const RobustScale scale = robust_scale(distances);
+  audit.near_distance =
+      std::min(std::exp(scale.middle - kNearDeviations * scale.spread), kNearShare * audit.typical_distance);
+}
+
+// Images whose grids of light and dark agree, if their features do not speak against it.
+PairSet pair_looks(std::span<const ImageFacts> facts, ConstMatrixView<float> rows, double most_distance, int threads) {
+  std::vector<std::vector<std::uint32_t>> found(facts.size());
+  parallel_for(threads, (facts.size() + kRowsPerTask - 1) / kRowsPerTask, [&](std::size_t task) {
+    for (std::size_t i = task * kRowsPerTask; i < std::min(facts.size(), (task + 1) * kRowsPerTask); ++i) {
+      if (facts[i].contrast < kFlatContrast) continue;
+      for (std::size_t j = i + 1; j < facts.size() && found[i].size() < kMostLooksOfARow; ++j) {
+        if (std::popcount(facts[i].look ^ facts[j].look) > kSameLookBits || facts[j].contrast < kFlatContrast) continue;
+        if (1.0 - cosine_of(rows.row(i), rows.row(j)) < most_distance) {
+          found[i].push_back(static_cast<std::uint32_t>(j));
+        }
+      }
+    }
+  });
+  PairSet pairs;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (const std::uint32_t other : found[i]) pairs.emplace(static_cast<std::uint32_t>(i), other);
+  }
+  return pairs;
+}
+
+PairSet near_pairs(const Neighbours& neighbours, double distance) {
+  PairSet pairs;
+  for (std::size_t i = 0; i < neighbours.row.rows(); ++i) {
+    for (std::size_t k = 0; k < neighbours.row.cols(); ++k) {
+      const std::uint32_t other = neighbours.row(i, k);
+      if (other == Neighbours::kNoRow || 1.0 - static_cast<double>(neighbours.cosine(i, k)) >= distance) break;
+      pairs.insert(std::minmax(static_cast<std::uint32_t>(i), other));
+    }
+  }
+  return pairs;
+}
+
+}  // namespace
+
+DuplicateAudit find_duplicates(ConstMatrixView<float> rows, const Neighbours& neighbours,
+                               std::span<const ImageFacts> facts, int threads) {
+  DuplicateAudit audit;
+  PairSet exact;
+  pair_equals(
+      rows.rows(), [&](std::size_t i) { return bytes_of(rows.row(i)); }, exact);
+  if (!facts.empty()) {
+    pair_equals(
+        facts.size(), [&](std::size_t i) { return std::string_view(facts[i].sha256); }, exact);
+  }
+  // Of a group of equal rows only the first is compared with others.
+  std::map<std::uint32_t, std::uint32_t> first_of;
+  for (const auto& [first, second] : exact) first_of.try_emplace(second, first);
+  const auto root = [&](std::uint32_t row) {
+    const auto entry = first_of.find(row);
+    return entry == first_of.end() ? row : entry->second;
+  };
+  for (const auto& [first, second] : exact) audit.pairs.push_back({first, second, 1.0, true});
+
+  set_threshold(neighbours, audit);
+  PairSet near = near_pairs(neighbours, audit.near_distance);
+  if (!facts.empty()) near.merge(pair_looks(facts, rows, kSameLookShare * audit.typical_distance, threads));
+  PairSet used;
+  std::vector<DuplicatePair> alike;
+  for (const auto& [a, b] : near) {
+    const auto [first, second] = std::minmax({root(a), root(b)});
+    if (first == second || !used.emplace(first, second).second) continue;
+    alike.push_back({first, second, cosine_of(rows.row(first), rows.row(second)), false});
+  }
+  std::stable_sort(alike.begin(), alike.end(),
+                   [](const DuplicatePair& a, const DuplicatePair& b) { return a.cosine > b.cosine; });
+  audit.pairs.insert(audit.pairs.end(), alike.begin(), alike.end());
+  return audit;
+}
+
+std::vector<Outlier> find_outliers(const Neighbours& neighbours) {
+  std::vector<double> distances(neighbours.row.rows(), 0.0);
+  for (std::size_t i = 0; i < distances.size(); ++i) {
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < std::min(kOutlierNeighbours, neighbours.row.cols()); ++k) {
+      if (neighbours.row(i, k) == Neighbours::kNoRow) break;
+      distances[i] += 1.0 - static_cast<double>(neighbours.cosine(i, k));
+      ++count;
+    }
+    if (count != 0) distances[i] /= static_cast<double>(count);
+  }
+  std::vector<Outlier> outliers;
+  if (distances.size() < kFewestRows) return outliers;
+  const RobustScale scale = robust_scale(distances);
+  for (std::size_t i = 0; i < distances.size(); ++i) {
+    const double deviation = scale.standardised(distances[i]);
+    if (deviation >= kOutlierDeviations) outliers.push_back({static_cast<std::uint32_t>(i), distances[i], deviation});
+  }
+  std::stable_sort(outliers.begin(), outliers.end(),
+                   [](const Outlier& a, const Outlier& b) { return a.deviation > b.deviation; });
+  return outliers;
+}
+
+}  // namespace annulus

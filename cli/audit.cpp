@@ -1,0 +1,136 @@
+// annulus audit: tells which rows of labelled data are wrong.
+#include "annulus/eval/audit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "annulus/base/error.h"
+#include "annulus/store/audit_file.h"
+#include "annulus/store/image_folder.h"
+#include "annulus/store/image_inspection.h"
+#include "annulus/vision/preprocess.h"
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/load_data.h"
+#include "cli/progress_bar.h"
+
+namespace annulus::cli {
+namespace {
+
+struct AuditCommand {
+  DataOptions data;
+  std::string json;
+  std::string lines;
+  std::string page;
+  std::vector<std::string> fail_on;
+  double suspects = 5.0;  // percent
+  RunOptions run;
+};
+
+// The shorter side below which an image is enlarged before the backbone sees it.
+std::size_t smallest_side(const PreprocessRecipe& recipe) {
+  return std::min(recipe.output_width(), recipe.output_height());
+}
+
+// Features of a folder of images, and what is known of each image besides.
+FeatureSet load_images(const AuditCommand& options, AuditOptions& audit, ProgressBar& bar) {
+  ImageListOptions list_options;
+  list_options.list_file = options.data.list;
+  const ImageList list = list_images(options.data.path, list_options);
+  if (list.labels.empty()) {
+    fail(ErrorKind::kInput,
+         "{}: expected labelled images (a folder a class, or metadata.csv with file_name and label), found {} without",
+         options.data.path, list.paths.size());
+  }
+  const Encoder encoder = open_encoder(options.data.encoder, bar.callback());
+  FeatureSet set = encode_images(list, options.data.path, encoder, options.data.encoder, options.run.threads, bar);
+  std::vector<ImageFacts> facts =
+      inspect_images(list.paths, decode_options(encoder.recipe), options.run.threads, bar.callback());
+  // The rows of the set are the images of the list, in its order, without those that could not be used.
+  for (ImageFacts& image : facts) {
+    const std::size_t next = audit.images.size();
+    if (next < set.rows() && set.paths()[next] == image.path) {
+      audit.images.push_back(std::move(image));
+    } else {
+      if (image.trouble.empty()) image.trouble = image.path + ": its features cannot be used";
+      audit.corrupt.push_back(std::move(image));
+    }
+  }
+  // A class may lack images in one part of a split only.
+  for (const std::string& name : list.empty_classes) {
+    const bool known = std::find(list.class_names.begin(), list.class_names.end(), name) != list.class_names.end();
+    const auto& found = audit.empty_classes;
+    if (!known && std::find(found.begin(), found.end(), name) == found.end()) audit.empty_classes.push_back(name);
+  }
+  audit.smallest_side = smallest_side(encoder.recipe);
+  return set;
+}
+
+void fail_if_asked(const AuditCommand& options, const AuditReport& report) {
+  for (const std::string& name : options.fail_on) {
+    const std::size_t count = report.count(finding_kind_from(name));
+    if (count != 0) fail(ErrorKind::kInput, "{}: {} findings of the kind {}", options.data.path, count, name);
+  }
+}
+
+void run_audit(const AuditCommand& options) {
+  for (const std::string& name : options.fail_on) finding_kind_from(name);
+  AuditReport report;
+  {
+    ProgressBar bar(options.run.quiet);
+    AuditOptions audit_options;
+    audit_options.suspect_share = options.suspects / 100.0;
+    audit_options.seed = options.run.seed;
+    audit_options.threads = options.run.threads;
+    const FeatureSet set = holds_images(options.data.path) ? load_images(options, audit_options, bar)
+                                                           : load_data(options.data, options.run.threads, bar);
+    report = audit(set, audit_options, bar.callback());
+    if (!options.page.empty()) write_audit_page(report, options.page, bar.callback());
+  }
+  stop_if_interrupted();
+  if (!options.lines.empty()) write_output(options.lines, audit_json_lines(report));
+  if (!options.json.empty()) write_json(options.json, audit_json(report));
+  if (!options.run.quiet && options.json != "-" && options.lines != "-") {
+    fmt::print("{}", audit_text(report));
+    if (!options.page.empty()) fmt::print("wrote {}\n", options.page);
+  }
+  fail_if_asked(options, report);
+}
+
+}  // namespace
+
+void add_audit(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<AuditCommand>();
+  CLI::App& command = *app.add_subcommand("audit", "Find wrong labels, duplicates and odd images in labelled data");
+  command.add_option("DATA", options->data.path, "Folder of images, a folder a class, or a feature file")
+      ->required()
+      ->type_name("");
+  command.add_option("--html", options->page, "Write a page to read, with small pictures of image data")
+      ->type_name("FILE");
+  command.add_option("--jsonl", options->lines, "Write every finding, one a line; -: standard output")
+      ->type_name("FILE");
+  command.add_option("--suspects", options->suspects, "Percent of all rows to list as suspects of a wrong label")
+      ->type_name("PERCENT")
+      ->check(CLI::Range(0.0, 100.0).description(""))
+      ->capture_default_str();
+  command
+      .add_option("--fail-on", options->fail_on, "Kinds of findings that make the exit code 3, e.g. leakage,corrupt")
+      ->type_name("KIND,...")
+      ->delimiter(',');
+  add_labels(command, options->data);
+  add_seed(command, options->run, "Which errors are planted for the trial, and the draws of the learning curve");
+  add_threads(command, options->run);
+  add_quiet(command, options->run);
+  add_json(command, options->json, "Write the summary as JSON (without FILE: to standard output)");
+  add_encoder_options(command, options->data.encoder, kDefaultBackbone);
+  add_list(command, options->data.list);
+  add_example(command,
+              "  annulus audit photos/ --html audit.html\n"
+              "  annulus audit features.safetensors --fail-on leakage,duplicate");
+  command.callback([options, &action] { action = [options] { run_audit(*options); }; });
+}
+
+}  // namespace annulus::cli
