@@ -14,6 +14,7 @@ namespace annulus {
 namespace {
 
 constexpr std::size_t kMostCards = 24;       // of a kind; at three pictures each, some hundreds of pictures in all
+constexpr std::size_t kMostSmallCards = 6;   // of pictures that are merely small, often all of them
 constexpr std::size_t kMostTableRows = 200;  // of a kind
 
 struct KindWords {
@@ -186,7 +187,8 @@ class Page {
     std::size_t shown = 0;
     if (report_.images && kind != FindingKind::kCorrupt && kind != FindingKind::kEmptyClass) {
       std::string cards;
-      for (; shown < std::min(kMostCards, findings.size()); ++shown) cards += card(*findings[shown]);
+      const std::size_t most = kind == FindingKind::kTiny ? kMostSmallCards : kMostCards;
+      for (; shown < std::min(most, findings.size()); ++shown) cards += card(*findings[shown]);
       body += R"(<ul class="pairs">)" + cards + "</ul>\n";
     }
     const std::string rest = table(findings, shown, kind);

@@ -102,6 +102,7 @@ struct ErrorCurve {
 
 struct TrialRow {
   std::uint32_t row = 0;
+  std::uint32_t trial = 0;
   double score = 0.0;
   bool planted = false;
 };
@@ -177,6 +178,20 @@ ErrorCurve learn_curve(std::span<const TrialRow> trials, const LabelScores& scor
   return curve;
 }
 
+// Planted errors among the first `planted` rows of each trial. Rows that are probably wrong already come first with
+// good reason and take no place from them. Trials follow each other, each in the order of its ranking.
+std::size_t count_found(std::span<const TrialRow> trials, const LabelScores& scores, const ErrorCurve& curve,
+                        std::size_t planted) {
+  std::size_t found = 0;
+  std::size_t place = 0;
+  for (std::size_t t = 0; t < trials.size(); ++t) {
+    if (t == 0 || trials[t].trial != trials[t - 1].trial) place = 0;
+    if (!trials[t].planted && curve.probability(scores.score[trials[t].row]) >= 0.5) continue;
+    if (place++ < planted && trials[t].planted) ++found;
+  }
+  return found;
+}
+
 }  // namespace
 
 LabelScores score_labels(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes,
@@ -231,7 +246,6 @@ LabelAudit audit_labels(ConstMatrixView<float> rows, std::span<const std::int32_
   if (used.size() < 2 || order.empty()) return audit;
   std::vector<TrialRow> trials;
   std::vector<std::uint8_t> planted;
-  std::size_t found = 0;
   for (std::uint32_t trial = 0; trial < kTrials; ++trial) {
     report(progress, {"plant wrong labels", trial, kTrials, {}});
     const auto wrong = plant_errors(labels, used, {seed, RandomUse::kAudit, trial}, planted);
@@ -239,11 +253,13 @@ LabelAudit audit_labels(ConstMatrixView<float> rows, std::span<const std::int32_
     const auto trial_order = ranking_of(trial_scores);
     const auto count = static_cast<std::size_t>(std::count(planted.begin(), planted.end(), std::uint8_t{1}));
     audit.planted += count;
-    for (std::size_t k = 0; k < std::min(count, trial_order.size()); ++k) found += planted[trial_order[k]];
-    for (const std::uint32_t row : trial_order) trials.push_back({row, trial_scores.score[row], planted[row] != 0});
+    for (const std::uint32_t row : trial_order) {
+      trials.push_back({row, trial, trial_scores.score[row], planted[row] != 0});
+    }
   }
-  audit.planted_recall = static_cast<double>(found) / static_cast<double>(audit.planted);
   const ErrorCurve curve = learn_curve(trials, scores);
+  audit.planted_recall = static_cast<double>(count_found(trials, scores, curve, audit.planted / kTrials)) /
+                         static_cast<double>(audit.planted);
   for (const std::uint32_t row : order) {
     audit.ranked.push_back({row, scores.other[row], scores.score[row], curve.probability(scores.score[row])});
   }

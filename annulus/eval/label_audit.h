@@ -41,7 +41,8 @@ inline constexpr double kPlantedShare = 0.05;
 
 struct LabelAudit {
   std::vector<LabelSuspect> ranked;  // every row that is not alone in its class, most suspicious first
-  // Of wrong labels planted in this very data: the share found in as many first rows of the ranking; 0 without a trial.
+  // Of wrong labels planted in this very data: the share found in as many first rows of the ranking, rows that are
+  // probably wrong already left out; 0 without a trial.
   double planted_recall = 0.0;
   std::size_t planted = 0;  // over all trials
 };
