@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "annulus/base/error.h"
@@ -29,11 +30,17 @@ constexpr std::array<std::string_view, kFindingKinds> kKindNames = {
     "leakage", "mislabelled", "corrupt",     "duplicate",  "near-duplicate", "outlier",
     "flat",    "tiny",        "empty-class", "single-row", "alike-classes",  "hard-class"};
 
+// Square roots where no number is negative, length 1, minus the mean, length 1: what the weights of scores were chosen
+// with.
 Matrix<float> comparable_rows(const FeatureSet& set) {
   Matrix<float> rows(set.rows(), set.dimension());
   set.copy_rows(0, rows.view());
+  const std::span<float> numbers(rows.data(), rows.rows() * rows.cols());
+  if (std::none_of(numbers.begin(), numbers.end(), [](float value) { return value < 0.0F; })) {
+    std::transform(numbers.begin(), numbers.end(), numbers.begin(), [](float value) { return std::sqrt(value); });
+  }
   const Matrix<float>& look = rows;
-  condition_rows(learn_conditioning(look.view(), ConditioningKind::kAuto), rows.view());
+  condition_rows(learn_conditioning(look.view(), ConditioningKind::kCentre), rows.view());
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     const float length = std::sqrt(squared_length(std::span<const float>(rows.row(i))));
     if (length > 0.0F) scale_row(rows.row(i), 1.0F / length);
