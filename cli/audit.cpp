@@ -36,7 +36,7 @@ std::size_t smallest_side(const PreprocessRecipe& recipe) {
 }
 
 // Features of a folder of images, and what is known of each image besides.
-FeatureSet load_images(const AuditCommand& options, AuditOptions& audit, ProgressBar& bar) {
+FeatureSet load_with_facts(const AuditCommand& options, AuditOptions& audit, ProgressBar& bar) {
   ImageListOptions list_options;
   list_options.list_file = options.data.list;
   const ImageList list = list_images(options.data.path, list_options);
@@ -85,7 +85,7 @@ void run_audit(const AuditCommand& options) {
     audit_options.suspect_share = options.suspects / 100.0;
     audit_options.seed = options.run.seed;
     audit_options.threads = options.run.threads;
-    const FeatureSet set = holds_images(options.data.path) ? load_images(options, audit_options, bar)
+    const FeatureSet set = holds_images(options.data.path) ? load_with_facts(options, audit_options, bar)
                                                            : load_data(options.data, options.run.threads, bar);
     report = audit(set, audit_options, bar.callback());
     if (!options.page.empty()) write_audit_page(report, options.page, bar.callback());
