@@ -85,8 +85,8 @@ std::optional<HeldOutScore> calibrate_model(const FitOptions& options, const Rec
   const auto start = now();
   Refit& refit = options.method == "baseline" ? static_cast<Refit&>(fit_baseline) : static_cast<Refit&>(fit_ibm2);
   Calibration calibration = calibrate(support, fit, recipe, refit, progress);
-  if (calibration.labels.empty()) return std::nullopt;
   model.temperature = calibration.temperature;
+  if (calibration.labels.empty()) return std::nullopt;
   if (!options.strip) model.unknown = std::move(calibration.unknown);
   Tally tally(fit.head.classes());
   std::vector<std::uint32_t> rows(calibration.labels.size());

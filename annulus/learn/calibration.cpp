@@ -254,7 +254,10 @@ Calibration calibrate(const SupportRows& support, const FitResult& fit, const Re
   const std::vector<std::size_t> counts = class_counts(support, classes);
   const std::size_t folds = std::min<std::size_t>(3, *std::max_element(counts.begin(), counts.end()));
   Calibration result;
-  if (folds < 2) return result;
+  if (folds < 2) {
+    if (recipe.name == "default" && fit.epsilon > 0.0) result.temperature = kOneRowTemperature;
+    return result;
+  }
   Recipe at_radius = recipe;
   at_radius.epsilon = fit.epsilon;
   const std::vector<std::size_t> fold = cut_folds(support, counts, folds, recipe.final_training.seed);

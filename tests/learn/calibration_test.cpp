@@ -141,9 +141,12 @@ TEST(Calibration, IsTheSameWhateverTheThreads) {
 
 TEST(Calibration, OneRowAClassLeavesNothingToMeasure) {
   const Task task = make_task(1);
-  const Recipe recipe = quick();
-  const Calibration calibration = calibrate(keep_support(task.rows, {}), fit_ibm2(task.rows, recipe), recipe, fit_ibm2);
-  EXPECT_EQ(calibration.temperature, 1.0);
+  Recipe recipe = quick();
+  const FitResult fit = fit_ibm2(task.rows, recipe);
+  const Calibration calibration = calibrate(keep_support(task.rows, {}), fit, recipe, fit_ibm2);
+  EXPECT_EQ(calibration.temperature, kOneRowTemperature);
+  recipe.name = "ibm2";
+  EXPECT_EQ(calibrate(keep_support(task.rows, {}), fit, recipe, fit_ibm2).temperature, 1.0);
   EXPECT_TRUE(calibration.unknown.empty());
   EXPECT_TRUE(calibration.labels.empty());
 }
