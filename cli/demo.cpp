@@ -68,11 +68,13 @@ void print_answer(const DemoOptions& options, const EmojiData& emoji, const Feat
       set.dimension(), options.subsets, many_way_table(report));
 }
 
-// The recipe of the saved model: with the radius that the table's run of the same draw found, if there is one.
-Recipe model_recipe(const ManyWayOptions& protocol, const ManyWayReport& report, std::size_t shots) {
-  Recipe recipe = protocol.recipe;
+// The default recipe, for the saved model: with the radius that the table's run of the same draw found, if there is
+// one.
+Recipe model_recipe(const ManyWayReport& report, std::size_t shots, int threads) {
+  Recipe recipe = recipe_named("default");
+  set_threads(recipe, threads);
   for (const ManyWayResult& result : report.results) {
-    if (result.method == "ibm2" && result.shots == shots) recipe.epsilon = result.runs.front().epsilon;
+    if (result.method == "default" && result.shots == shots) recipe.epsilon = result.runs.front().epsilon;
   }
   return recipe;
 }
@@ -85,6 +87,7 @@ void run_demo(const DemoOptions& options) {
   protocol.shots = options.shots;
   protocol.subsets = options.subsets;
   protocol.seed = options.run.seed;
+  protocol.methods = {"ncm", "linear-svm", "baseline", "ibm2", "default"};
   protocol.recipe = recipe_named("ibm2");
   set_threads(protocol.recipe, options.run.threads);
   const ManyWayReport report = [&] {
@@ -104,7 +107,7 @@ void run_demo(const DemoOptions& options) {
   const std::size_t shots = std::min(kModelShots, emoji.houses.size() - 1);
   const Split split = draw_groups(set, emoji.groups, {shots, protocol.seed});
   const Model model =
-      fit_demo_model(set, split.support, protocol.seed, model_recipe(protocol, report, shots), options.run);
+      fit_demo_model(set, split.support, protocol.seed, model_recipe(report, shots, options.run.threads), options.run);
   stop_if_interrupted();
   write_model(model, model_file);
   fmt::print("The model of {} houses names drawings it has not seen (+ right, - wrong):\n{}\n", shots,

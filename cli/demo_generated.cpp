@@ -34,6 +34,7 @@ struct GeneratedDemoOptions {
 ManyWayOptions demo_protocol(const GeneratedDemoOptions& options) {
   ManyWayOptions protocol;
   protocol.seed = options.run.seed;
+  protocol.methods = {"ncm", "linear-svm", "baseline", "ibm2", "default"};
   protocol.recipe = recipe_named("ibm2");
   set_threads(protocol.recipe, options.run.threads);
   return protocol;
@@ -81,7 +82,9 @@ void run_demo(GeneratedDemoOptions options) {
   if (options.json != "-") fmt::print("{}", many_way_table(report));
   std::fflush(stdout);
   const std::vector<std::uint32_t> support = draw_split(set, {5, options.run.seed}).support;
-  const Model model = fit_demo_model(set, support, options.run.seed, protocol.recipe, options.run);
+  Recipe recipe = recipe_named("default");
+  set_threads(recipe, options.run.threads);
+  const Model model = fit_demo_model(set, support, options.run.seed, std::move(recipe), options.run);
   stop_if_interrupted();
   write_model(model, options.model);
   if (!talk) return;

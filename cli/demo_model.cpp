@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "annulus/base/version.h"
+#include "annulus/learn/calibration.h"
 #include "annulus/task/few_shot_task.h"
 #include "cli/progress_bar.h"
 
@@ -13,8 +14,13 @@ Model fit_demo_model(const FeatureSet& set, std::span<const std::uint32_t> suppo
                      const RunOptions& run) {
   ProgressBar bar(run.quiet);
   set_seed(recipe, seed);
-  FitResult fit = fit_ibm2(gather(set, support), recipe, bar.callback());
+  LabelledRows rows = gather(set, support);
   Model model;
+  model.support = keep_support(rows, paths_of(set, support));
+  FitResult fit = fit_ibm2(std::move(rows), recipe, bar.callback());
+  Calibration calibration = calibrate(model.support, fit, recipe, fit_ibm2, bar.callback());
+  model.temperature = calibration.temperature;
+  model.unknown = std::move(calibration.unknown);
   model.class_names.assign(set.class_names().begin(), set.class_names().end());
   model.epsilon = fit.epsilon;
   model.training = describe(recipe);

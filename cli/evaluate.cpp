@@ -27,7 +27,7 @@ struct EvaluateOptions {
   std::vector<std::string> shots{"1", "5"};
   std::size_t subsets = 3;
   std::uint64_t training_seed = 0;
-  std::vector<std::string> methods{"ncm", "baseline", "ibm2"};
+  std::vector<std::string> methods{"ncm", "linear-svm", "baseline", "ibm2", "default"};
   std::string against;
   std::string splits;
   std::string write_splits;

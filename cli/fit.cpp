@@ -63,14 +63,6 @@ std::map<std::string, std::string> model_provenance(const FeatureSet& set) {
   return provenance;
 }
 
-// Of the named rows; none where the set has none.
-std::vector<std::string> paths_of(const FeatureSet& set, std::span<const std::uint32_t> rows) {
-  std::vector<std::string> paths;
-  if (set.paths().empty()) return paths;
-  for (const std::uint32_t row : rows) paths.push_back(set.paths()[row]);
-  return paths;
-}
-
 // What heads that never saw them say about held-out rows.
 struct HeldOutScore {
   std::size_t rows = 0;

@@ -219,7 +219,7 @@ void run_emoji(const ReproduceCommand& options) {
   }
   EmojiProtocols protocols = options.emoji;
   RecipeOptions recipe = options.recipe;
-  if (!options.recipe_given) recipe.recipe = "default";
+  if (!options.recipe_given) recipe.recipe = "ibm2";
   protocols.recipe = make_recipe(recipe, options.run.seed, options.run.threads);
   if (!options.recipe_given) recipe.recipe = "episodes";
   protocols.episodes_recipe = make_recipe(recipe, options.run.seed, options.run.threads);

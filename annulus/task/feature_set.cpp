@@ -133,4 +133,11 @@ FeatureSetParts parts_of(Matrix<float> features) {
   return parts;
 }
 
+std::vector<std::string> paths_of(const FeatureSet& set, std::span<const std::uint32_t> rows) {
+  std::vector<std::string> paths;
+  if (set.paths().empty()) return paths;
+  for (const std::uint32_t row : rows) paths.push_back(set.paths()[row]);
+  return paths;
+}
+
 }  // namespace annulus

@@ -60,6 +60,9 @@ class FeatureSet {
   std::size_t dimension_ = 0;
 };
 
+// Paths of the named rows; none where the set has none.
+std::vector<std::string> paths_of(const FeatureSet& set, std::span<const std::uint32_t> rows);
+
 // SHA-256 of features (as float32), labels, class names and is_train: the same for the same content in any format.
 std::string content_checksum(const FeatureSet& set);
 
