@@ -12,6 +12,7 @@
 #include "annulus/eval/ranking.h"
 #include "annulus/eval/report.h"
 #include "annulus/learn/model.h"
+#include "annulus/learn/prediction.h"
 #include "annulus/store/emoji.h"
 #include "annulus/store/image_folder.h"
 #include "annulus/store/model_file.h"
@@ -49,7 +50,7 @@ std::string predict_some(const FeatureSet& set, const Split& split, const Model&
     Matrix<float> features(1, set.dimension());
     Matrix<float> probabilities(1, model.head.classes());
     set.copy_rows(row, features.view());
-    predict_probabilities(model.head, std::as_const(features).view(), probabilities.view(), threads);
+    predict_probabilities(model.head, model.temperature, std::as_const(features).view(), probabilities.view(), threads);
     const auto best = most_probable(probabilities.row(0), 1).front();
     const std::string& name = model.class_names[static_cast<std::size_t>(best.index)];
     const bool right = best.index == set.labels()[row];

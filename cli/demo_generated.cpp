@@ -9,6 +9,7 @@
 #include "annulus/eval/ranking.h"
 #include "annulus/eval/report.h"
 #include "annulus/learn/model.h"
+#include "annulus/learn/prediction.h"
 #include "annulus/store/feature_file.h"
 #include "annulus/store/model_file.h"
 #include "annulus/task/few_shot_task.h"
@@ -48,7 +49,7 @@ std::string predict_some(const FeatureSet& set, const Model& model, int threads)
     Matrix<float> row(1, set.dimension());
     Matrix<float> probabilities(1, model.head.classes());
     set.copy_rows((c + 1) * rows_a_class - 1, row.view());
-    predict_probabilities(model.head, std::as_const(row).view(), probabilities.view(), threads);
+    predict_probabilities(model.head, model.temperature, std::as_const(row).view(), probabilities.view(), threads);
     const auto ranked = most_probable(probabilities.row(0), 2);
     text += fmt::format("  a row of {}:", set.class_names()[c]);
     for (const RankedClass& entry : ranked) {

@@ -148,7 +148,11 @@ Matrix<float> ridge_weights(const TrainingRows<float>& rows, double penalty, int
   Matrix<float> gram(by_rows ? rows.rows() : rows.dimension(), by_rows ? rows.rows() : rows.dimension());
   gemm(by_rows ? Transpose::kNo : Transpose::kYes, by_rows ? Transpose::kYes : Transpose::kNo, 1.0F, x.view(), x.view(),
        0.0F, gram.view(), threads);
-  const Eigen::LLT<ColumnMajor> factor = penalised_factor(gram.view(), penalty);
+  // The diagonal of either product sums to the squared lengths of all rows.
+  double lengths = 0.0;
+  for (std::size_t i = 0; i < gram.rows(); ++i) lengths += static_cast<double>(gram(i, i));
+  const double scale = lengths / static_cast<double>(rows.rows());
+  const Eigen::LLT<ColumnMajor> factor = penalised_factor(gram.view(), penalty * scale);
   Matrix<float> weights(rows.classes, rows.dimension());
   if (!by_rows) {
     // Targets are 1 for a row's class less the class's share; rows are centred, so that the shares drop out.

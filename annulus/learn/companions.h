@@ -12,14 +12,15 @@ namespace annulus {
 
 struct Companions {
   double ridge_weight = 0.0;   // of ridge regression onto the classes, 1 being the trained head's; 0: no companions
-  double ridge_penalty = 0.1;  // on rows of length 1
+  double ridge_penalty = 0.5;  // as a share of the mean squared length of centred rows
   double mean_rows = 20.0;     // class means weigh (mean_rows / rows)^2: most at 10 rows, next to nothing at 100
 
   bool any() const { return ridge_weight > 0.0; }
 };
 
 // Ridge regression of centred rows onto their classes: one row of weights a class. The intercept carries no penalty and
-// no prior: score_c(x) = w_c . (x - mean of the rows). Solves a system of the smaller of rows and dimension.
+// no prior: score_c(x) = w_c . (x - mean of the rows). `penalty` is a share of the mean squared length of those centred
+// rows. Solves a system of the smaller of rows and dimension.
 Matrix<float> ridge_weights(const TrainingRows<float>& rows, double penalty, int threads);
 
 // The means of the classes, less `centre` where it is not empty, scaled to length 1.

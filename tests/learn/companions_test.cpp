@@ -26,13 +26,19 @@ TrainingRows<float> wavy_rows(std::size_t classes, std::size_t shots, std::size_
   return make_training_rows<float>(std::move(features), std::move(labels), classes, NoiseShape::kEllipsoidal);
 }
 
-// What is left of (X^T X + penalty) w - X^T y for centred rows X: 0 at the solution.
+// What is left of (X^T X + penalty) w - X^T y for centred rows X, the penalty being a share of their mean squared
+// length: 0 at the solution.
 double worst_residual(const TrainingRows<float>& rows, const Matrix<float>& weights, double penalty) {
   const std::size_t d = rows.dimension();
   std::vector<double> mean(d, 0.0);
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     for (std::size_t j = 0; j < d; ++j) mean[j] += rows.features(i, j) / static_cast<double>(rows.rows());
   }
+  double lengths = 0.0;
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    for (std::size_t j = 0; j < d; ++j) lengths += std::pow(rows.features(i, j) - mean[j], 2.0);
+  }
+  penalty *= lengths / static_cast<double>(rows.rows());
   double worst = 0.0;
   for (std::size_t c = 0; c < rows.classes; ++c) {
     std::vector<double> left(d, 0.0);
