@@ -54,18 +54,18 @@ TEST(Evaluate, JsonHasTheShapePromisedAndTheTableItsNumbers) {
   EXPECT_GT(json["results"][1]["runs"][0]["epsilon"], 0.0);
 }
 
-TEST(Evaluate, ComparesThreeMethodsAtOneAndFiveShotsByDefault) {
+TEST(Evaluate, ComparesFiveMethodsAtOneAndFiveShotsByDefault) {
   const Scratch scratch;
   const std::string features = write_small_features(scratch);
   const Outcome outcome = run_annulus(scratch, quickly({"evaluate", features, "--json"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto json = nlohmann::json::parse(outcome.out);
-  ASSERT_EQ(json["results"].size(), 6U);
+  ASSERT_EQ(json["results"].size(), 10U);
   EXPECT_EQ(json["results"][0]["method"], "ncm");
-  EXPECT_EQ(json["results"][5]["method"], "ibm2");
-  EXPECT_EQ(json["results"][5]["shots"], 5);
-  EXPECT_EQ(json["results"][5]["runs"].size(), 3U);
-  EXPECT_EQ(json["results"][5]["runs"][2]["seed"], 2);
+  EXPECT_EQ(json["results"][9]["method"], "default");
+  EXPECT_EQ(json["results"][9]["shots"], 5);
+  EXPECT_EQ(json["results"][9]["runs"].size(), 3U);
+  EXPECT_EQ(json["results"][9]["runs"][2]["seed"], 2);
 }
 
 TEST(Evaluate, SameSeedSameResultWhateverTheThreads) {
@@ -130,7 +130,7 @@ TEST(Demo, WritesFeaturesAndAModelThatWorkTogether) {
   EXPECT_NE(demo.out.find("ibm2"), std::string::npos);
   EXPECT_NE(demo.out.find("a row of class-004:"), std::string::npos) << demo.out;
   const auto json = nlohmann::json::parse(read_text(scratch / "demo.json"));
-  EXPECT_EQ(json["results"].size(), 6U);
+  EXPECT_EQ(json["results"].size(), 10U);
   EXPECT_EQ(json["ways"], 8);
   const Outcome predict = run_annulus(scratch, {"predict", model, features, "--format", "jsonl"});
   EXPECT_EQ(predict.exit_code, 0) << predict.err;
