@@ -27,6 +27,7 @@ Model fit_demo_model(const FeatureSet& set, std::span<const std::uint32_t> suppo
   model.training["version"] = kVersion;
   model.provenance = set.provenance();
   model.head = std::move(fit.head);
+  model.trained = std::move(fit.trained);
   return model;
 }
 

@@ -169,6 +169,7 @@ void run_fit(const FitOptions& options) {
   model.epsilon = fit.epsilon;
   model.training = training_record(options, recipe, rows, fit);
   model.head = std::move(fit.head);
+  if (!options.strip) model.trained = std::move(fit.trained);
   stop_if_interrupted();
   write_model(model, options.output);
   if (!options.json.empty()) write_json(options.json, fit_json(options, model, rows, fit, held_out));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct Model {
   std::map<std::string, std::string> provenance;  // of the features: backbone, checksum, preprocessing, source file
   SupportRows support;                            // may be empty
   UnknownRule unknown;                            // may be empty: nothing is refused
+  // The trained head of a model whose head is its sum with companions: what the model grows from. It takes conditioned
+  // rows, as `head` does; its own conditioning is empty.
+  std::optional<Head<float>> trained;
 };
 
 }  // namespace annulus

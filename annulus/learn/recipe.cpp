@@ -124,7 +124,10 @@ FitResult fit_head(const TrainingRows<float>& rows, HeadKind kind, const TrainOp
   result.epsilon = options.epsilon;
   result.head = initial_head<float>(kind, rows.classes, rows.dimension(), options.seed, start_stream(options));
   train(result.head, rows, options, progress);
-  if (companions.any()) result.head = with_companions(result.head, rows, companions, options.threads);
+  if (companions.any()) {
+    result.trained = std::move(result.head);
+    result.head = with_companions(*result.trained, rows, companions, options.threads);
+  }
   TrainOptions originals = options;
   originals.epsilon = 0.0;
   result.training_accuracy = training_accuracy(result.head, rows, originals);

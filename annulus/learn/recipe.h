@@ -58,6 +58,7 @@ std::map<std::string, std::string> describe(const Recipe& recipe);
 
 struct FitResult {
   Head<float> head;
+  std::optional<Head<float>> trained;  // before companions were added to it; absent where there are none
   double epsilon = 0.0;                // 0 for the baseline
   std::optional<SearchResult> search;  // absent for the baseline and when the radius was given
   double training_accuracy = 0.0;      // of the final head on the originals

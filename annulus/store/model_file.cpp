@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -29,9 +30,16 @@ constexpr const char* kSupportPaths = "support_paths";  // the text of a JSON li
 constexpr const char* kWeights = "unknown_weights";
 constexpr const char* kQuantiles = "unknown_quantiles";
 constexpr const char* kTemperature = "temperature";  // absent where it is 1
-constexpr const char* kPower = "power";              // the entry of a model that raises features to a power first
+// The head before companions were added to it, where the model can grow from it.
+constexpr const char* kTrained = "trained_direction";
+constexpr const char* kTrainedGain = "trained_gain";  // cosine
+constexpr const char* kTrainedBias = "trained_bias";  // linear
+constexpr const char* kPower = "power";               // the entry of a model that raises features to a power first
 
 std::string_view per_class_name(HeadKind kind) { return kind == HeadKind::kCosine ? "gain" : "bias"; }
+std::string_view trained_per_class_name(HeadKind kind) {
+  return kind == HeadKind::kCosine ? kTrainedGain : kTrainedBias;
+}
 
 template <class Head>
 auto& per_class(Head& head) {
@@ -43,6 +51,30 @@ void check_numbers(std::span<const float> numbers, const char* what, std::size_t
   if (!std::all_of(numbers.begin(), numbers.end(), [](float number) { return std::isfinite(number); })) {
     fail(kind, "{}: expected finite numbers, found NaN or infinity in the {} of class {}", source, what, row);
   }
+}
+
+void check_head(const Head<float>& head, ErrorKind kind, const std::string& source) {
+  for (std::size_t c = 0; c < head.classes(); ++c) {
+    const auto row = head.direction.row(c);
+    check_numbers(row, "direction", c, kind, source);
+    const bool zero = std::all_of(row.begin(), row.end(), [](float number) { return number == 0.0F; });
+    if (head.kind == HeadKind::kCosine && zero) fail(kind, "{}: the direction of class {} is zero", source, c);
+    check_numbers(std::span(per_class(head)).subspan(c, 1), head.kind == HeadKind::kCosine ? "gain" : "bias", c, kind,
+                  source);
+  }
+}
+
+// The trained head has to be of the same classes and numbers as the head.
+void check_trained(const Model& model, ErrorKind kind, const std::string& source) {
+  if (!model.trained) return;
+  const Head<float>& trained = *model.trained;
+  if (trained.classes() != model.head.classes() || trained.dimension() != model.head.dimension() ||
+      per_class(trained).size() != trained.classes()) {
+    fail(kind, "{}: expected a trained head of {} classes and {} numbers, found {} and {}, and {} in \"{}\"", source,
+         model.head.classes(), model.head.dimension(), trained.classes(), trained.dimension(),
+         per_class(trained).size(), trained_per_class_name(trained.kind));
+  }
+  check_head(trained, kind, source);
 }
 
 void check_text(const std::string& text, const char* what, ErrorKind kind, const std::string& source) {
@@ -114,14 +146,7 @@ void check_model(const Model& model, ErrorKind kind, const std::string& source) 
     check_text(name, "a class name", kind, source);
     if (!seen.insert(name).second) fail(kind, "{}: expected every class name once, found \"{}\" twice", source, name);
   }
-  for (std::size_t c = 0; c < head.classes(); ++c) {
-    const auto row = head.direction.row(c);
-    check_numbers(row, "direction", c, kind, source);
-    const bool zero = std::all_of(row.begin(), row.end(), [](float number) { return number == 0.0F; });
-    if (head.kind == HeadKind::kCosine && zero) fail(kind, "{}: the direction of class {} is zero", source, c);
-    check_numbers(std::span(per_class(head)).subspan(c, 1), head.kind == HeadKind::kCosine ? "gain" : "bias", c, kind,
-                  source);
-  }
+  check_head(head, kind, source);
   const std::vector<float>& centre = head.conditioning.centre;
   if (!centre.empty() && centre.size() != head.dimension()) {
     fail(kind, "{}: expected {} numbers in \"centre\", one for each feature, found {}", source, head.dimension(),
@@ -141,6 +166,7 @@ void check_model(const Model& model, ErrorKind kind, const std::string& source) 
   }
   check_support(model, kind, source);
   check_unknown(model.unknown, kind, source);
+  check_trained(model, kind, source);
   check_record(model.training, "the training record", kind, source);
   check_record(model.provenance, "the provenance", kind, source);
 }
@@ -180,7 +206,9 @@ void check_arrays(const Safetensors& file, HeadKind kind) {
   const ArrayShape known[] = {{"direction", ElementType::kF32, 2},    {per_class_name(kind), ElementType::kF32, 1},
                               {kCentre, ElementType::kF32, 1},        {kSupport, ElementType::kF16, 2},
                               {kSupportLabels, ElementType::kI32, 1}, {kSupportPaths, ElementType::kU8, 1},
-                              {kWeights, ElementType::kF32, 1},       {kQuantiles, ElementType::kF32, 1}};
+                              {kWeights, ElementType::kF32, 1},       {kQuantiles, ElementType::kF32, 1},
+                              {kTrained, ElementType::kF32, 2},       {kTrainedGain, ElementType::kF32, 1},
+                              {kTrainedBias, ElementType::kF32, 1}};
   for (const auto& [name, tensor] : file.tensors()) {
     const auto* const found =
         std::find_if(std::begin(known), std::end(known), [&](const ArrayShape& shape) { return shape.name == name; });
@@ -228,6 +256,26 @@ UnknownRule read_unknown(const Safetensors& file) {
   return rule;
 }
 
+std::optional<Head<float>> read_trained(const Safetensors& file) {
+  const Tensor* const direction = file.find(kTrained);
+  const Tensor* const gain = file.find(kTrainedGain);
+  const Tensor* const bias = file.find(kTrainedBias);
+  if (direction == nullptr && gain == nullptr && bias == nullptr) return std::nullopt;
+  if (direction == nullptr || (gain == nullptr) == (bias == nullptr)) {
+    fail(ErrorKind::kFormat, "{}: expected \"{}\" together with one of \"{}\" and \"{}\"", file.source(), kTrained,
+         kTrainedGain, kTrainedBias);
+  }
+  Head<float> head;
+  head.kind = gain != nullptr ? HeadKind::kCosine : HeadKind::kLinear;
+  head.direction = Matrix<float>(direction->shape[0], direction->shape[1]);
+  to_floats(direction->type, direction->bytes, {head.direction.data(), direction->elements()});
+  const Tensor& numbers = gain != nullptr ? *gain : *bias;
+  auto& values = per_class(head);
+  values.resize(numbers.elements());
+  to_floats(numbers.type, numbers.bytes, values);
+  return head;
+}
+
 void write_support(const SupportRows& support, const std::string& paths, SafetensorsWriter& writer) {
   writer.write(std::as_bytes(std::span(support.labels)));
   std::vector<std::uint16_t> half(support.features.cols());
@@ -271,6 +319,12 @@ void write_model(const Model& model, const std::filesystem::path& path) {
     layout.push_back({kSupport, ElementType::kF16, {support.rows(), head.dimension()}});
     if (!paths.empty()) layout.push_back({kSupportPaths, ElementType::kU8, {paths.size()}});
   }
+  // Without rows there is nothing to grow by.
+  const Head<float>* const trained = model.trained && !support.empty() ? &*model.trained : nullptr;
+  if (trained != nullptr) {
+    layout.push_back({kTrained, ElementType::kF32, {trained->classes(), trained->dimension()}});
+    layout.push_back({std::string(trained_per_class_name(trained->kind)), ElementType::kF32, {trained->classes()}});
+  }
   SafetensorsWriter writer(path, layout, metadata);
   writer.write(std::as_bytes(std::span(head.direction.data(), head.classes() * head.dimension())));
   writer.write(std::as_bytes(std::span(per_class(head))));
@@ -280,6 +334,10 @@ void write_model(const Model& model, const std::filesystem::path& path) {
     writer.write(std::as_bytes(std::span(model.unknown.quantiles)));
   }
   if (!support.empty()) write_support(support, paths, writer);
+  if (trained != nullptr) {
+    writer.write(std::as_bytes(std::span(trained->direction.data(), trained->classes() * trained->dimension())));
+    writer.write(std::as_bytes(std::span(per_class(*trained))));
+  }
   writer.commit();
 }
 
@@ -308,6 +366,7 @@ Model read_model(const FileBytes& bytes) {
     to_floats(centre->type, centre->bytes, model.head.conditioning.centre);
   }
   model.support = read_support(file);
+  model.trained = read_trained(file);
   model.head.conditioning.power = static_cast<float>(parse_number(file.metadata_or(kPower, "1"), kPower, source));
   model.class_names = parse_string_list(required(file, "class_names"), source + ": class_names");
   model.epsilon = parse_number(required(file, "epsilon"), "epsilon", source);

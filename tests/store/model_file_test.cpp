@@ -104,6 +104,28 @@ TEST(ModelFile, RefusesSupportRowsThatDoNotFit) {
   });
 }
 
+TEST(ModelFile, KeepsItsTrainedHeadBesideItsRows) {
+  const ScratchFolder folder;
+  for (const HeadKind kind : {HeadKind::kCosine, HeadKind::kLinear}) {
+    Model written = model_with_support();
+    written.trained = sample_model(kind).head.clone();
+    written.trained->direction(1, 2) = 7.5F;
+    write_model(written, folder / "model");
+    const Model read = read_model(folder / "model");
+    ASSERT_TRUE(read.trained.has_value());
+    EXPECT_EQ(read.trained->kind, kind);
+    EXPECT_EQ(std::memcmp(read.trained->direction.data(), written.trained->direction.data(), 15 * sizeof(float)), 0);
+    EXPECT_EQ(read.trained->gain, written.trained->gain);
+    EXPECT_EQ(read.trained->bias, written.trained->bias);
+    written.support = {};
+    write_model(written, folder / "model");
+    EXPECT_FALSE(read_model(folder / "model").trained.has_value());
+    written.trained->direction = Matrix<float>(2, 5);
+    expect_error(ErrorKind::kInput, "expected a trained head of 3 classes",
+                 [&] { write_model(written, folder / "model"); });
+  }
+}
+
 Model model_with_unknown_rule() {
   Model model = model_with_support();
   model.unknown.weights = {1.0F, -0.5F, 0.25F, 3.0F};
@@ -236,6 +258,20 @@ TEST(ModelFile, RefusesOtherArrays) {
   refused("expected 1 numbers in \"gain\"", [](Variant& v) { v.layout[0].shape = {1, 2}; });
   refused("expected an array \"direction\"", [](Variant& v) { v.layout = {{"gain", ElementType::kF32, {4}}}; });
   refused("array \"other\"", [](Variant& v) { v.layout[0].name = "other"; });
+  refused("expected \"trained_direction\" together with", [](Variant& v) {
+    v.layout.push_back({"trained_gain", ElementType::kF32, {2}});
+    v.numbers.insert(v.numbers.end(), {1.0F, 1.0F});
+  });
+  refused("expected a trained head of 2 classes", [](Variant& v) {
+    v.layout.push_back({"trained_direction", ElementType::kF32, {1, 1}});
+    v.layout.push_back({"trained_gain", ElementType::kF32, {1}});
+    v.numbers.insert(v.numbers.end(), {1.0F, 1.0F});
+  });
+  refused("NaN or infinity", [](Variant& v) {
+    v.layout.push_back({"trained_direction", ElementType::kF32, {2, 1}});
+    v.layout.push_back({"trained_bias", ElementType::kF32, {2}});
+    v.numbers.insert(v.numbers.end(), {1.0F, 1.0F, std::numeric_limits<float>::infinity(), 1.0F});
+  });
   refused("expected an array \"unknown_quantiles\"", [](Variant& v) {
     v.layout.push_back({"unknown_weights", ElementType::kF32, {4}});
     v.numbers.resize(8, 1.0F);
