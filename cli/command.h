@@ -17,6 +17,7 @@ using Action = std::function<void()>;
 
 void add_fit(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
+void add_grow(CLI::App& app, Action& action);  // add-class, add-examples, remove-class
 void add_evaluate(CLI::App& app, Action& action);
 void add_episodes(CLI::App& app, Action& action);
 void add_reproduce(CLI::App& app, Action& action);

@@ -28,4 +28,13 @@ struct SupportRows {
 // `paths` is empty or has one for each row. Throws Error{kInput} for a row that has no length.
 SupportRows keep_support(const LabelledRows& rows, std::span<const std::string> paths);
 
+// The named rows.
+SupportRows select_support(const SupportRows& support, std::span<const std::size_t> rows);
+
+// All rows of both, whose dimension is the same; rows of unknown origin have an empty path beside those of a known one.
+SupportRows join_support(const SupportRows& support, const SupportRows& more);
+
+// At most kMostSupportRows of each class, evenly spaced.
+SupportRows thin_support(SupportRows support, std::size_t classes);
+
 }  // namespace annulus
