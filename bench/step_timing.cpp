@@ -128,7 +128,7 @@ std::string time_default(JobWords& words) {
 
 std::string time_baseline(JobWords& words) {
   const Shape shape = shape_from(words);
-  Recipe recipe = recipe_named("default");
+  Recipe recipe = recipe_named("ibm2");
   set_threads(recipe, words.threads());
   const auto rows = generated_rows(shape.classes, shape.shots, shape.dimension);
   const double seconds = seconds_of([&] { fit_baseline(rows, recipe); });

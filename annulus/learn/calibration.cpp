@@ -21,6 +21,7 @@ namespace annulus {
 namespace {
 
 constexpr std::uint32_t kFoldStream = 0xF01D;  // an order that no training uses
+constexpr std::size_t kEnoughHeldOut = 1000;   // rows: their 5 % quantile is within about 0.7 points of that of all
 constexpr double kPriorDeviation = 0.5;        // of log(temperature)
 constexpr double kColdest = 0.02;
 constexpr double kHottest = 50.0;
@@ -31,16 +32,19 @@ std::vector<std::size_t> class_counts(const SupportRows& support, std::size_t cl
   return counts;
 }
 
-// The fold in which each row is held out; rows of classes with a single row are never (`folds`).
+// The fold in which each row is held out. Rows of classes with a single row are in none (`turns`), nor are those of the
+// folds from there on.
 std::vector<std::size_t> cut_folds(const SupportRows& support, std::span<const std::size_t> counts, std::size_t folds,
-                                   std::uint64_t seed) {
+                                   std::size_t turns, std::uint64_t seed) {
   const RandomStream stream{seed, RandomUse::kShuffle, kFoldStream};
   std::vector<std::size_t> next(counts.size());
   std::iota(next.begin(), next.end(), std::size_t{0});  // classes start in different folds, so that these are even
-  std::vector<std::size_t> fold(support.rows(), folds);
+  std::vector<std::size_t> fold(support.rows(), turns);
   for (const std::uint32_t row : random_permutation(stream, 0, support.rows())) {
     const auto label = static_cast<std::size_t>(support.labels[row]);
-    if (counts[label] > 1) fold[row] = next[label]++ % folds;
+    if (counts[label] < 2) continue;
+    const std::size_t number = next[label]++ % folds;
+    if (number < turns) fold[row] = number;
   }
   return fold;
 }
@@ -68,24 +72,24 @@ struct HeldOut {
   Matrix<float> logits;
 };
 
-HeldOut hold_out(const SupportRows& support, std::span<const std::size_t> fold, std::size_t folds, std::size_t classes,
+HeldOut hold_out(const SupportRows& support, std::span<const std::size_t> fold, std::size_t turns, std::size_t classes,
                  const Recipe& recipe, Refit& refit, const ProgressCallback& progress) {
   HeldOut held;
   for (std::size_t i = 0; i < fold.size(); ++i) {
-    if (fold[i] == folds) continue;
+    if (fold[i] == turns) continue;
     held.rows.push_back(i);
     held.labels.push_back(support.labels[i]);
   }
   held.features = Matrix<float>(held.rows.size(), support.features.cols());
   held.logits = Matrix<float>(held.rows.size(), classes);
-  for (std::size_t f = 0; f < folds; ++f) {
+  for (std::size_t f = 0; f < turns; ++f) {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < held.rows.size(); ++i) {
       if (fold[held.rows[i]] == f) places.push_back(i);
     }
     if (places.empty()) continue;
-    const ProgressCallback inner = !progress ? progress : [&progress, f, folds](const Progress& training) {
-      return progress({"calibrate", f * training.total + training.done, folds * training.total, training.detail});
+    const ProgressCallback inner = !progress ? progress : [&progress, f, turns](const Progress& training) {
+      return progress({"calibrate", f * training.total + training.done, turns * training.total, training.detail});
     };
     const FitResult fit = refit(rows_outside(support, fold, f, classes), recipe, inner);
     Matrix<float> features(places.size(), support.features.cols());
@@ -168,14 +172,14 @@ void weigh(const std::vector<std::array<float, kUnknownParts>>& parts, UnknownRu
 }
 
 UnknownRule learn_rule(const SupportRows& support, const HeldOut& held, const FitResult& fit,
-                       std::span<const std::size_t> counts, std::size_t folds, double temperature, int threads) {
+                       std::span<const std::size_t> counts, std::size_t turns, double temperature, int threads) {
   UnknownRule rule;
   if (held.rows.size() < kLeastHeldOut) return rule;
   const SupportIndex index(fit.head.conditioning, support);
   const auto near = index.nearest(std::as_const(held.features).view(), 1, threads, held.rows);
   const double rho = share_between_classes(index.rows(), support.labels, counts);
   const double shots = static_cast<double>(support.rows()) / static_cast<double>(counts.size());
-  const double fewer = shots - static_cast<double>(held.rows.size()) / static_cast<double>(folds * counts.size());
+  const double fewer = shots - static_cast<double>(held.rows.size()) / static_cast<double>(turns * counts.size());
   // Heads that were trained on fewer rows have smaller logits than the one that will be asked. Half of that (the root
   // of the factor): the rows of low scores, which thresholds are about, gain less than others.
   const double growth = std::sqrt(logit_growth(rho, fewer, shots));
@@ -260,10 +264,11 @@ Calibration calibrate(const SupportRows& support, const FitResult& fit, const Re
   }
   Recipe at_radius = recipe;
   at_radius.epsilon = fit.epsilon;
-  const std::vector<std::size_t> fold = cut_folds(support, counts, folds, recipe.final_training.seed);
-  HeldOut held = hold_out(support, fold, folds, classes, at_radius, refit, progress);
+  const std::size_t turns = std::min(folds, (folds * kEnoughHeldOut + support.rows() - 1) / support.rows());
+  const std::vector<std::size_t> fold = cut_folds(support, counts, folds, turns, recipe.final_training.seed);
+  HeldOut held = hold_out(support, fold, turns, classes, at_radius, refit, progress);
   result.temperature = best_temperature(std::as_const(held.logits).view(), held.labels, recipe.final_training.threads);
-  result.unknown = learn_rule(support, held, fit, counts, folds, result.temperature, recipe.final_training.threads);
+  result.unknown = learn_rule(support, held, fit, counts, turns, result.temperature, recipe.final_training.threads);
   for (std::size_t i = 0; i < held.rows.size(); ++i) {
     scale_row(held.logits.row(i), static_cast<float>(1.0 / result.temperature));
   }
