@@ -209,7 +209,9 @@ void check_arrays(const Safetensors& file, HeadKind kind) {
                               {kWeights, ElementType::kF32, 1},       {kQuantiles, ElementType::kF32, 1},
                               {kTrained, ElementType::kF32, 2},       {kTrainedGain, ElementType::kF32, 1},
                               {kTrainedBias, ElementType::kF32, 1}};
-  for (const auto& [name, tensor] : file.tensors()) {
+  for (const auto& entry : file.tensors()) {
+    const std::string& name = entry.first;
+    const Tensor& tensor = entry.second;
     const auto* const found =
         std::find_if(std::begin(known), std::end(known), [&](const ArrayShape& shape) { return shape.name == name; });
     if (found == std::end(known)) {
