@@ -20,7 +20,8 @@
 namespace annulus {
 namespace {
 
-// Measured with bench/grow: fewer steps leave new classes too strong, more rate shakes the old ones.
+// Chosen on one draw of two feature sets (docs/grow.md): without steps new classes are too strong, and three times the
+// rate shakes the old ones.
 constexpr std::size_t kWarmSteps = 16;       // at least about so many
 constexpr std::size_t kMostWarmRows = 8192;  // of an epoch; a model of more rows learns beside a sample of them
 constexpr std::size_t kWarmBatch = 256;
