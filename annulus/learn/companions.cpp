@@ -18,6 +18,7 @@ using ColumnMajor = Eigen::MatrixXd;
 
 constexpr std::size_t kColumnsPerTask = 64;    // right-hand sides that a task solves for
 constexpr std::size_t kMostSpreadRows = 2048;  // rows that a spread is measured on
+constexpr double kLeastPenalty = 1e-6;         // keeps rows that are all the same from an empty system
 constexpr float kLeastLength = 1e-6F;          // of a class mean less the mean of all: shorter ones point nowhere
 
 std::vector<float> mean_row(ConstMatrixView<float> rows) {
@@ -152,7 +153,7 @@ Matrix<float> ridge_weights(const TrainingRows<float>& rows, double penalty, int
   double lengths = 0.0;
   for (std::size_t i = 0; i < gram.rows(); ++i) lengths += static_cast<double>(gram(i, i));
   const double scale = lengths / static_cast<double>(rows.rows());
-  const Eigen::LLT<ColumnMajor> factor = penalised_factor(gram.view(), penalty * scale);
+  const Eigen::LLT<ColumnMajor> factor = penalised_factor(gram.view(), penalty * scale + kLeastPenalty);
   Matrix<float> weights(rows.classes, rows.dimension());
   if (!by_rows) {
     // Targets are 1 for a row's class less the class's share; rows are centred, so that the shares drop out.

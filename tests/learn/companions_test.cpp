@@ -107,6 +107,19 @@ TEST(Companions, OutvoteAHeadThatKnowsNothing) {
   EXPECT_EQ(training_accuracy(with_companions(noise, rows, {9.0, 0.01, 0.0}, 1), rows, originals), 1.0);
 }
 
+TEST(Companions, OfRowsThatAreAllTheSameAddNothing) {
+  Matrix<float> features(6, 4);
+  for (std::size_t i = 0; i < 6; ++i) features(i, 1) = 2.0F;
+  const TrainingRows<float> rows =
+      make_training_rows<float>(std::move(features), {0, 0, 1, 1, 2, 2}, 3, NoiseShape::kEllipsoidal);
+  const Head<float> trained = initial_head<float>(HeadKind::kCosine, 3, 4, 3, 0);
+  const Head<float> head = with_companions(trained, rows, {0.7}, 1);
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (const float value : head.direction.row(c)) EXPECT_TRUE(std::isfinite(value));
+    EXPECT_TRUE(std::isfinite(head.bias[c]));
+  }
+}
+
 TEST(Companions, DoNotDependOnTheNumberOfThreads) {
   const TrainingRows<float> rows = wavy_rows(70, 2, 24);
   const Head<float> trained = initial_head<float>(HeadKind::kCosine, 70, 24, 3, 0);
