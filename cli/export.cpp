@@ -133,8 +133,7 @@ void run_export(const ExportOptions& options) {
     write_file(options.card, model_card(model, std::filesystem::path(options.model).filename().string()));
   }
   if (!options.stripped.empty()) {
-    model.support = {};
-    if (model.unknown.weights[kNearestCosine] != 0.0F) model.unknown = {};  // a rule that asks the rows
+    strip(model);
     write_model(model, options.stripped);
   }
   if (!options.json.empty()) write_json(options.json, result_json(options, model, result));

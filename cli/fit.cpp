@@ -71,7 +71,7 @@ struct HeldOutScore {
   double seconds = 0.0;
 };
 
-// Learns the temperature and the rule about strangers, which needs the training rows: a stripped model has none.
+// Learns the temperature and the rule about strangers.
 std::optional<HeldOutScore> calibrate_model(const FitOptions& options, const Recipe& recipe, const SupportRows& support,
                                             const FitResult& fit, const ProgressCallback& progress, Model& model) {
   const auto start = now();
@@ -79,7 +79,7 @@ std::optional<HeldOutScore> calibrate_model(const FitOptions& options, const Rec
   Calibration calibration = calibrate(support, fit, recipe, refit, progress);
   model.temperature = calibration.temperature;
   if (calibration.labels.empty()) return std::nullopt;
-  if (!options.strip) model.unknown = std::move(calibration.unknown);
+  model.unknown = std::move(calibration.unknown);
   Tally tally(fit.head.classes());
   std::vector<std::uint32_t> rows(calibration.labels.size());
   std::iota(rows.begin(), rows.end(), 0U);
@@ -162,14 +162,15 @@ void run_fit(const FitOptions& options) {
     if (options.calibrate && !recipe.name.starts_with("paper")) {
       held_out = calibrate_model(options, recipe, kept, fit, bar.callback(), model);
     }
-    if (!options.strip) model.support = std::move(kept);
+    model.support = std::move(kept);
     model.class_names.assign(set.class_names().begin(), set.class_names().end());
     model.provenance = model_provenance(set);
   }
   model.epsilon = fit.epsilon;
   model.training = training_record(options, recipe, rows, fit);
   model.head = std::move(fit.head);
-  if (!options.strip) model.trained = std::move(fit.trained);
+  model.trained = std::move(fit.trained);
+  if (options.strip) strip(model);
   stop_if_interrupted();
   write_model(model, options.output);
   if (!options.json.empty()) write_json(options.json, fit_json(options, model, rows, fit, held_out));

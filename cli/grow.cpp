@@ -69,10 +69,8 @@ std::vector<std::uint32_t> chosen_rows(const GrowCommand& command, const Feature
 NewRows load_rows(const GrowCommand& command, const Model& model, ProgressBar& bar) {
   const FeatureSet set = load_prediction_input(command.input, model, command.model, command.run.threads, bar);
   const std::vector<std::uint32_t> chosen = chosen_rows(command, set);
-  NewRows rows{Matrix<float>(chosen.size(), set.dimension()), {}};
+  NewRows rows{Matrix<float>(chosen.size(), set.dimension()), paths_of(set, chosen)};
   set.copy_rows(chosen, rows.features.view());
-  if (set.paths().empty()) return rows;
-  for (const std::uint32_t row : chosen) rows.paths.push_back(set.paths()[row]);
   return rows;
 }
 
@@ -161,11 +159,7 @@ void run_grow(const GrowCommand& command) {
     ProgressBar bar(command.run.quiet);
     growth = grow(command, bar);
   }
-  if (command.strip) {
-    growth.model.support = {};
-    growth.model.trained.reset();
-    growth.model.unknown = {};
-  }
+  if (command.strip) strip(growth.model);
   stop_if_interrupted();
   write_model(growth.model, output);
   if (!command.json.empty()) write_json(command.json, growth_json(command, output, growth));

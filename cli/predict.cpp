@@ -140,27 +140,23 @@ class Examiner {
   Examiner(const Model& model, double share, bool explain, int threads)
       : model_(model), refuses_(share > 0.0), threads_(threads) {
     if (refuses_) threshold_ = unknown_threshold(model.unknown, share);
-    if (!explain) return;
-    index_.emplace(model.head.conditioning, model.support);
-    flip_.emplace(model);
+    if (explain || (refuses_ && needs_nearest(model.unknown))) index_.emplace(model.head.conditioning, model.support);
+    if (explain) flip_.emplace(model);
   }
 
-  void look_at(ConstMatrixView<float> rows) {
+  void look_at(ConstMatrixView<float> rows, ConstMatrixView<float> logits) {
+    if (index_) nearest_ = index_->nearest(rows, flip_ ? kExplainedRows : 1, threads_);
     if (refuses_) {
       scores_.resize(rows.rows());
-      unknown_scores(model_, rows, scores_, threads_);
+      unknown_scores(model_, logits, nearest_, scores_);
     }
-    if (!index_) return;
-    nearest_ = index_->nearest(rows, kExplainedRows, threads_);
-    Matrix<float> logits(rows.rows(), model_.head.classes());
-    predict_logits(model_.head, rows, logits.view(), threads_);
-    radii_ = flip_->radii(std::as_const(logits).view(), threads_);
+    if (flip_) radii_ = flip_->radii(logits, threads_);
   }
 
   float score(std::size_t row) const { return refuses_ ? scores_[row] : 0.0F; }
   bool refused(std::size_t row) const { return refuses_ && scores_[row] < threshold_; }
   std::optional<Explanation> explanation(std::size_t row, std::span<const float> probabilities) {
-    if (!index_) return std::nullopt;
+    if (!flip_) return std::nullopt;
     const auto two = most_probable(probabilities, 2);
     return Explanation{std::move(nearest_[row]), two.size() > 1 ? std::optional(two[1]) : std::nullopt, radii_[row]};
   }
@@ -202,9 +198,11 @@ void run_predict(const PredictOptions& options) {
     const std::size_t count = std::min(kRowsPerBlock, set.rows() - first);
     set.copy_rows(first, features.view().rows_at(0, count));
     const ConstMatrixView<float> rows = std::as_const(features).view().rows_at(0, count);
-    predict_probabilities(model.head, model.temperature, rows, probabilities.view().rows_at(0, count),
-                          options.run.threads);
-    examiner.look_at(rows);
+    // Logits first, which become the probabilities.
+    const MatrixView<float> answers = probabilities.view().rows_at(0, count);
+    predict_logits(model.head, rows, answers, options.run.threads);
+    examiner.look_at(rows, answers);
+    to_probabilities(answers, model.temperature);
     std::string lines;
     for (std::size_t i = 0; i < count; ++i) {
       const auto ranked = most_probable(probabilities.row(i), top);

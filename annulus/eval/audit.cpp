@@ -14,8 +14,7 @@
 #include "annulus/eval/duplicates.h"
 #include "annulus/eval/label_audit.h"
 #include "annulus/eval/neighbours.h"
-#include "annulus/kernels/rows.h"
-#include "annulus/learn/conditioning.h"
+#include "annulus/learn/prediction.h"
 
 namespace annulus {
 namespace {
@@ -37,14 +36,9 @@ Matrix<float> comparable_rows(const FeatureSet& set) {
   set.copy_rows(0, rows.view());
   const std::span<float> numbers(rows.data(), rows.rows() * rows.cols());
   if (std::none_of(numbers.begin(), numbers.end(), [](float value) { return value < 0.0F; })) {
-    std::transform(numbers.begin(), numbers.end(), numbers.begin(), [](float value) { return std::sqrt(value); });
+    condition_rows({0.5F, {}}, rows.view());
   }
-  const Matrix<float>& look = rows;
-  condition_rows(learn_conditioning(look.view(), ConditioningKind::kCentre), rows.view());
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    const float length = std::sqrt(squared_length(std::span<const float>(rows.row(i))));
-    if (length > 0.0F) scale_row(rows.row(i), 1.0F / length);
-  }
+  prepare_rows(learn_conditioning(std::as_const(rows).view(), ConditioningKind::kCentre), rows.view());
   return rows;
 }
 

@@ -18,12 +18,12 @@
 namespace annulus {
 namespace {
 
-constexpr std::size_t kFewestRows = 20;  // to learn from what is near
-constexpr double kNearDeviations = 3.5;  // below the median, of log distances
-constexpr double kNearShare = 0.25;      // of the median distance: nearer than that at least
-constexpr double kSameLookShare = 0.6;   // the same, for images that look alike to the eye too
-constexpr int kSameLookBits = 4;         // of 64 that may differ
-constexpr double kFlatContrast = 4.0;    // below it an image has no look of its own
+constexpr std::size_t kFewestRows = 20;     // to learn from what is near
+constexpr double kNearDeviations = 3.5;     // below the median, of log distances
+constexpr double kNearShare = 0.25;         // of the median distance: nearer than that at least
+constexpr double kSameLookShare = 0.6;      // the same, for images that look alike to the eye too
+constexpr int kSameLookBits = 4;            // of 64 that may differ
+constexpr double kLeastLookContrast = 4.0;  // below it an image has no look of its own
 constexpr std::size_t kMostLooksOfARow = 8;
 constexpr double kLeastDistance = 1e-7;     // what float products tell from 0
 constexpr double kOutlierDeviations = 3.5;  // Iglewicz and Hoaglin's rule for modified z-scores
@@ -82,9 +82,10 @@ PairSet pair_looks(std::span<const ImageFacts> facts, ConstMatrixView<float> row
   std::vector<std::vector<std::uint32_t>> found(facts.size());
   parallel_for(threads, (facts.size() + kRowsPerTask - 1) / kRowsPerTask, [&](std::size_t task) {
     for (std::size_t i = task * kRowsPerTask; i < std::min(facts.size(), (task + 1) * kRowsPerTask); ++i) {
-      if (facts[i].contrast < kFlatContrast) continue;
+      if (facts[i].contrast < kLeastLookContrast) continue;
       for (std::size_t j = i + 1; j < facts.size() && found[i].size() < kMostLooksOfARow; ++j) {
-        if (std::popcount(facts[i].look ^ facts[j].look) > kSameLookBits || facts[j].contrast < kFlatContrast) continue;
+        if (std::popcount(facts[i].look ^ facts[j].look) > kSameLookBits || facts[j].contrast < kLeastLookContrast)
+          continue;
         if (1.0 - cosine_of(rows.row(i), rows.row(j)) < most_distance) {
           found[i].push_back(static_cast<std::uint32_t>(j));
         }

@@ -8,6 +8,7 @@
 
 #include "annulus/base/error.h"
 #include "annulus/kernels/softmax_loss.h"
+#include "annulus/learn/prediction.h"
 
 namespace annulus {
 
@@ -79,7 +80,7 @@ FittedMethod fitted_head(Head<float> head, bool probabilities, int threads) {
   FittedMethod fitted;
   fitted.predict = [shared, threads](ConstMatrixView<float> rows) { return predict_classes(*shared, rows, threads); };
   fitted.score = [shared, threads](ConstMatrixView<float> rows, MatrixView<float> scores) {
-    predict_probabilities(*shared, rows, scores, threads);
+    predict_probabilities(*shared, 1.0, rows, scores, threads);
   };
   fitted.probabilities = probabilities;
   return fitted;

@@ -24,8 +24,7 @@ struct Examples {
 // With more neighbours than a class has rows, every vote would hold rows of other classes however clear the answer;
 // with one row a class, five neighbours would always be a tie.
 std::size_t neighbours_for(const LabelledRows& support) {
-  std::vector<std::size_t> counts(support.classes, 0);
-  for (const std::int32_t label : support.labels) ++counts[static_cast<std::size_t>(label)];
+  const std::vector<std::size_t> counts = class_counts(support.labels, support.classes);
   return std::min(kMostNeighbours, *std::min_element(counts.begin(), counts.end()));
 }
 

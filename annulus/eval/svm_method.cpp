@@ -50,8 +50,7 @@ void score(const Fitted& fitted, ConstMatrixView<float> rows, MatrixView<float> 
 }
 
 bool one_row_somewhere(const LabelledRows& support) {
-  std::vector<std::size_t> counts(support.classes, 0);
-  for (const std::int32_t label : support.labels) ++counts[static_cast<std::size_t>(label)];
+  const std::vector<std::size_t> counts = class_counts(support.labels, support.classes);
   return *std::min_element(counts.begin(), counts.end()) < 2;
 }
 

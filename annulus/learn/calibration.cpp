@@ -26,12 +26,6 @@ constexpr double kPriorDeviation = 0.5;        // of log(temperature)
 constexpr double kColdest = 0.02;
 constexpr double kHottest = 50.0;
 
-std::vector<std::size_t> class_counts(const SupportRows& support, std::size_t classes) {
-  std::vector<std::size_t> counts(classes, 0);
-  for (const std::int32_t label : support.labels) ++counts[static_cast<std::size_t>(label)];
-  return counts;
-}
-
 // The fold in which each row is held out. Rows of classes with a single row are in none (`turns`), nor are those of the
 // folds from there on.
 std::vector<std::size_t> cut_folds(const SupportRows& support, std::span<const std::size_t> counts, std::size_t folds,
@@ -255,7 +249,7 @@ double logit_growth(double rho, double fewer, double shots) {
 Calibration calibrate(const SupportRows& support, const FitResult& fit, const Recipe& recipe, Refit& refit,
                       const ProgressCallback& progress) {
   const std::size_t classes = fit.head.classes();
-  const std::vector<std::size_t> counts = class_counts(support, classes);
+  const std::vector<std::size_t> counts = class_counts(support.labels, classes);
   const std::size_t folds = std::min<std::size_t>(3, *std::max_element(counts.begin(), counts.end()));
   Calibration result;
   if (folds < 2) {
@@ -269,10 +263,7 @@ Calibration calibrate(const SupportRows& support, const FitResult& fit, const Re
   HeldOut held = hold_out(support, fold, turns, classes, at_radius, refit, progress);
   result.temperature = best_temperature(std::as_const(held.logits).view(), held.labels, recipe.final_training.threads);
   result.unknown = learn_rule(support, held, fit, counts, turns, result.temperature, recipe.final_training.threads);
-  for (std::size_t i = 0; i < held.rows.size(); ++i) {
-    scale_row(held.logits.row(i), static_cast<float>(1.0 / result.temperature));
-  }
-  softmax_rows(held.logits.view());
+  to_probabilities(held.logits.view(), result.temperature);
   result.probabilities = std::move(held.logits);
   result.labels = std::move(held.labels);
   return result;

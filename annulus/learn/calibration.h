@@ -34,7 +34,8 @@ using Refit = FitResult(LabelledRows&& rows, const Recipe& recipe, const Progres
 // Holds a third of the rows of every class out in turn (half where no class has three), trains on the others at the
 // radius of `fit`, and looks at what is said about the rows held out. A class of one row is always trained on; where
 // all are, nothing can be measured, and the temperature is kOneRowTemperature by the default recipe and 1 by others.
-// Costs two last trainings. The result is a pure function of rows, recipe and seed.
+// Ends once about 1000 rows were held out: two last trainings where rows are few, less than one where they are many.
+// The result is a pure function of rows, recipe and seed.
 Calibration calibrate(const SupportRows& support, const FitResult& fit, const Recipe& recipe, Refit& refit,
                       const ProgressCallback& progress = {});
 

@@ -10,6 +10,7 @@
 #include "annulus/base/parallel.h"
 #include "annulus/kernels/gemm.h"
 #include "annulus/kernels/rows.h"
+#include "annulus/task/few_shot_task.h"
 
 namespace annulus {
 namespace {
@@ -20,18 +21,6 @@ constexpr std::size_t kColumnsPerTask = 64;    // right-hand sides that a task s
 constexpr std::size_t kMostSpreadRows = 2048;  // rows that a spread is measured on
 constexpr double kLeastPenalty = 1e-6;         // keeps rows that are all the same from an empty system
 constexpr float kLeastLength = 1e-6F;          // of a class mean less the mean of all: shorter ones point nowhere
-
-std::vector<float> mean_row(ConstMatrixView<float> rows) {
-  std::vector<double> sums(rows.cols(), 0.0);
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    const auto row = rows.row(i);
-    for (std::size_t j = 0; j < row.size(); ++j) sums[j] += static_cast<double>(row[j]);
-  }
-  std::vector<float> mean;
-  mean.reserve(sums.size());
-  for (const double sum : sums) mean.push_back(static_cast<float>(sum / static_cast<double>(rows.rows())));
-  return mean;
-}
 
 void subtract(std::span<const float> what, std::span<float> row) {
   for (std::size_t j = 0; j < row.size(); ++j) row[j] -= what[j];
@@ -85,13 +74,6 @@ void solve_rows(const Eigen::LLT<ColumnMajor>& factor, MatrixView<float> targets
   });
 }
 
-std::vector<double> class_shares(const TrainingRows<float>& rows) {
-  std::vector<double> shares(rows.classes, 0.0);
-  for (const std::int32_t label : rows.labels) shares[static_cast<std::size_t>(label)] += 1.0;
-  for (double& share : shares) share /= static_cast<double>(rows.rows());
-  return shares;
-}
-
 // Weights w_c that make logits w_c . x (+ bias) of rows of length 1.
 Matrix<float> logit_weights(const Head<float>& head) {
   Matrix<float> weights(head.classes(), head.dimension());
@@ -142,9 +124,20 @@ void add_scores(ConstMatrixView<float> weights, std::span<const float> mean, dou
 
 }  // namespace
 
+std::vector<float> mean_row(ConstMatrixView<float> rows) {
+  std::vector<double> sums(rows.cols(), 0.0);
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    const auto row = rows.row(i);
+    for (std::size_t j = 0; j < row.size(); ++j) sums[j] += static_cast<double>(row[j]);
+  }
+  std::vector<float> mean;
+  mean.reserve(sums.size());
+  for (const double sum : sums) mean.push_back(static_cast<float>(sum / static_cast<double>(rows.rows())));
+  return mean;
+}
+
 Matrix<float> ridge_weights(const TrainingRows<float>& rows, double penalty, int threads) {
   const Matrix<float> x = centred(rows.features.view());
-  const std::vector<double> shares = class_shares(rows);
   const bool by_rows = rows.rows() <= rows.dimension();
   Matrix<float> gram(by_rows ? rows.rows() : rows.dimension(), by_rows ? rows.rows() : rows.dimension());
   gemm(by_rows ? Transpose::kNo : Transpose::kYes, by_rows ? Transpose::kYes : Transpose::kNo, 1.0F, x.view(), x.view(),
@@ -163,9 +156,11 @@ Matrix<float> ridge_weights(const TrainingRows<float>& rows, double penalty, int
     solve_rows(factor, weights.view(), threads);
     return weights;
   }
+  const std::vector<std::size_t> counts = class_counts(rows.labels, rows.classes);
   Matrix<float> targets(rows.classes, rows.rows());
   for (std::size_t c = 0; c < rows.classes; ++c) {
-    for (float& target : targets.row(c)) target = static_cast<float>(-shares[c]);
+    const double share = static_cast<double>(counts[c]) / static_cast<double>(rows.rows());
+    for (float& target : targets.row(c)) target = static_cast<float>(-share);
   }
   for (std::size_t i = 0; i < rows.rows(); ++i) targets(static_cast<std::size_t>(rows.labels[i]), i) += 1.0F;
   solve_rows(factor, targets.view(), threads);
@@ -174,13 +169,13 @@ Matrix<float> ridge_weights(const TrainingRows<float>& rows, double penalty, int
 }
 
 Matrix<float> class_mean_weights(const TrainingRows<float>& rows, std::span<const float> centre) {
-  const std::vector<double> shares = class_shares(rows);
+  const std::vector<std::size_t> counts = class_counts(rows.labels, rows.classes);
   Matrix<float> weights(rows.classes, rows.dimension());
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     add_row(rows.features.row(i), weights.row(static_cast<std::size_t>(rows.labels[i])));
   }
   for (std::size_t c = 0; c < rows.classes; ++c) {
-    scale_row(weights.row(c), static_cast<float>(1.0 / (shares[c] * static_cast<double>(rows.rows()))));
+    scale_row(weights.row(c), 1.0F / static_cast<float>(counts[c]));
     if (!centre.empty()) subtract(centre, weights.row(c));
     const float length = std::sqrt(squared_length(std::as_const(weights).row(c)));
     if (length > kLeastLength) scale_row(weights.row(c), 1.0F / length);

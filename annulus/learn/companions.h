@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "annulus/base/matrix.h"
 #include "annulus/learn/head.h"
@@ -17,6 +18,8 @@ struct Companions {
 
   bool any() const { return ridge_weight > 0.0; }
 };
+
+std::vector<float> mean_row(ConstMatrixView<float> rows);
 
 // Ridge regression of centred rows onto their classes: one row of weights a class. The intercept carries no penalty and
 // no prior: score_c(x) = w_c . (x - mean of the rows). `penalty` is a share of the mean squared length of those centred

@@ -7,7 +7,6 @@
 
 #include "annulus/base/error.h"
 #include "annulus/kernels/rows.h"
-#include "annulus/learn/centred_length.h"
 
 namespace annulus {
 namespace {
@@ -107,6 +106,15 @@ void condition_rows(const Conditioning& conditioning, MatrixView<float> rows) {
     if (std::sqrt(squared_length(std::span<const float>(centred))) < kLeastCentredLength) continue;
     std::copy(centred.begin(), centred.end(), row.begin());
   }
+}
+
+float checked_length(std::span<const float> row, std::size_t number) {
+  const float length = std::sqrt(squared_length(row));
+  if (!(length > 0.0F) || !std::isfinite(length)) {
+    fail(ErrorKind::kInput, "expected feature rows with a length to normalise, found length {} at row {}", length,
+         number);
+  }
+  return length;
 }
 
 }  // namespace annulus

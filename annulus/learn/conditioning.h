@@ -1,7 +1,9 @@
 // Conditioning: what is done to raw features before a head sees them, learned from the training rows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,10 +28,15 @@ struct Conditioning {
   bool any() const { return power != 1.0F || !centre.empty(); }
 };
 
+inline constexpr float kLeastCentredLength = 1e-4F;  // shorter centred rows are rounding errors, and stay uncentred
+
 // What `kind` asks for on these rows.
 Conditioning learn_conditioning(ConstMatrixView<float> rows, ConditioningKind kind);
 
 // Conditions rows in place. A row that the centre leaves with no length stays as it was before.
 void condition_rows(const Conditioning& conditioning, MatrixView<float> rows);
+
+// The length of a row that is to be scaled to length 1. Throws Error{kInput} for one that has none, naming its number.
+float checked_length(std::span<const float> row, std::size_t number);
 
 }  // namespace annulus

@@ -113,17 +113,6 @@ WeightPattern weight_pattern(const Matrix<float>& weights, const Matrix<float>& 
   return pattern;
 }
 
-std::vector<float> mean_of_rows(ConstMatrixView<float> rows) {
-  std::vector<double> sums(rows.cols(), 0.0);
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    for (std::size_t j = 0; j < rows.cols(); ++j) sums[j] += static_cast<double>(rows(i, j));
-  }
-  std::vector<float> mean(rows.cols());
-  for (std::size_t j = 0; j < mean.size(); ++j)
-    mean[j] = static_cast<float>(sums[j] / static_cast<double>(rows.rows()));
-  return mean;
-}
-
 Matrix<float> with_row(const Matrix<float>& matrix) {
   Matrix<float> larger(matrix.rows() + 1, matrix.cols());
   std::copy_n(matrix.data(), matrix.rows() * matrix.cols(), larger.data());
@@ -270,7 +259,7 @@ Growth learn_rows(Model model, NewRows rows, std::size_t label, std::span<const 
   report.new_rows = rows.features.rows();
   model.support = join_support(model.support, rows_of_class(std::move(rows), label));
   const TrainingRows<float> training = training_rows(model, recipe.noise_shape);
-  const Matrix<float> means = class_mean_weights(training, mean_of_rows(training.features.view()));
+  const Matrix<float> means = class_mean_weights(training, mean_row(training.features.view()));
   if (growing_head(model).classes() < model.class_names.size()) append_class(growing_head(model), means);
   warm_train(model, training, label, recipe, options);
   add_companions(model, training, recipe, options);

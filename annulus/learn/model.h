@@ -27,4 +27,8 @@ struct Model {
   std::optional<Head<float>> trained;
 };
 
+// Drops the training rows and what is of no use without them: the model answers as before, but can neither grow nor
+// explain, nor know strangers by their nearest training row.
+void strip(Model& model);
+
 }  // namespace annulus

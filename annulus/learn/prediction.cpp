@@ -1,51 +1,105 @@
-// Logits and probabilities of raw rows, in blocks that are prepared one by one.
+// Logits, probabilities and classes of raw rows, in blocks.
 #include "annulus/learn/prediction.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <utility>
 
 #include "annulus/base/error.h"
+#include "annulus/base/parallel.h"
+#include "annulus/kernels/gemm.h"
 #include "annulus/kernels/rows.h"
 #include "annulus/kernels/softmax_loss.h"
 
 namespace annulus {
+namespace {
 
-void prepare_rows(const Conditioning& conditioning, MatrixView<float> rows, std::size_t first) {
-  condition_rows(conditioning, rows);
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    const float length = std::sqrt(squared_length(std::span<const float>(rows.row(i))));
-    if (!(length > 0.0F) || !std::isfinite(length)) {
-      fail(ErrorKind::kInput, "expected feature rows with a length to normalise, found length {} at row {}", length,
-           first + i);
+// Logits of raw rows as they are after normalisation, which is worked into the logits: no row is copied. `first` is the
+// number of the first row, for messages.
+void compute_raw_logits(const Head<float>& head, ConstMatrixView<float> weights, ConstMatrixView<float> rows,
+                        std::size_t first, MatrixView<float> out) {
+  gemm(Transpose::kNo, Transpose::kYes, 1.0F, rows, weights, 0.0F, out, 1);
+  for (std::size_t i = 0; i < out.rows(); ++i) {
+    const float length = checked_length(rows.row(i), first + i);
+    if (head.kind == HeadKind::kCosine) {
+      scale_row(out.row(i), static_cast<float>(kCosineScale / (1.0 + kNormGuard)) / length);
+    } else {
+      scale_row(out.row(i), 1.0F / length);
+      add_row(std::span<const float>(head.bias), out.row(i));
     }
-    scale_row(rows.row(i), 1.0F / length);
   }
 }
 
-void predict_logits(const Head<float>& head, ConstMatrixView<float> features, MatrixView<float> out, int threads) {
+// Calls use(first row, logits) for blocks of rows, so that logits of many rows never stand in memory together; several
+// at a time.
+template <class Use>
+void for_logit_blocks(const Head<float>& head, ConstMatrixView<float> features, int threads, const Use& use) {
   if (features.cols() != head.dimension()) {
     fail(ErrorKind::kInput, "expected features of dimension {}, as the model was trained on, found dimension {}",
          head.dimension(), features.cols());
   }
-  constexpr std::size_t kBlockRows = 1024;
-  Matrix<float> prepared(std::min(kBlockRows, features.rows()), features.cols());
-  for (std::size_t first = 0; first < features.rows(); first += kBlockRows) {
-    const auto rows = prepared.view().rows_at(0, std::min(kBlockRows, features.rows() - first));
-    for (std::size_t i = 0; i < rows.rows(); ++i) {
-      std::copy(features.row(first + i).begin(), features.row(first + i).end(), rows.row(i).begin());
-    }
-    prepare_rows(head.conditioning, rows, first);
-    compute_logits<float>(head, rows, out.rows_at(first, rows.rows()), threads);
+  Matrix<float> weights;
+  if (head.kind == HeadKind::kCosine) {
+    weights = Matrix<float>(head.classes(), head.dimension());
+    effective_weights(head, weights.view());
   }
+  const ConstMatrixView<float> effective =
+      head.kind == HeadKind::kCosine ? std::as_const(weights).view() : head.direction.view();
+  constexpr std::size_t kBlockRows = 256;
+  parallel_for(threads, (features.rows() + kBlockRows - 1) / kBlockRows, [&](std::size_t block) {
+    // Kept by each thread: episodes come here thousands of times a second.
+    thread_local Matrix<float> buffer;
+    const std::size_t first = block * kBlockRows;
+    const auto logits = reuse(buffer, std::min(kBlockRows, features.rows() - first), head.classes());
+    if (head.conditioning.any()) {
+      thread_local Matrix<float> conditioned;
+      const auto rows = reuse(conditioned, logits.rows(), features.cols());
+      for (std::size_t i = 0; i < rows.rows(); ++i) {
+        std::copy(features.row(first + i).begin(), features.row(first + i).end(), rows.row(i).begin());
+      }
+      condition_rows(head.conditioning, rows);
+      compute_raw_logits(head, effective, rows, first, logits);
+    } else {
+      compute_raw_logits(head, effective, features.rows_at(first, logits.rows()), first, logits);
+    }
+    use(first, logits);
+  });
+}
+
+}  // namespace
+
+void prepare_rows(const Conditioning& conditioning, MatrixView<float> rows, std::size_t first) {
+  condition_rows(conditioning, rows);
+  for (std::size_t i = 0; i < rows.rows(); ++i) scale_row(rows.row(i), 1.0F / checked_length(rows.row(i), first + i));
+}
+
+void predict_logits(const Head<float>& head, ConstMatrixView<float> features, MatrixView<float> out, int threads) {
+  for_logit_blocks(head, features, threads, [&](std::size_t first, MatrixView<float> logits) {
+    for (std::size_t i = 0; i < logits.rows(); ++i) {
+      std::copy(logits.row(i).begin(), logits.row(i).end(), out.row(first + i).begin());
+    }
+  });
+}
+
+void to_probabilities(MatrixView<float> logits, double temperature) {
+  for (std::size_t i = 0; i < logits.rows(); ++i) scale_row(logits.row(i), static_cast<float>(1.0 / temperature));
+  softmax_rows(logits);
 }
 
 void predict_probabilities(const Head<float>& head, double temperature, ConstMatrixView<float> features,
                            MatrixView<float> out, int threads) {
   predict_logits(head, features, out, threads);
-  for (std::size_t i = 0; i < out.rows(); ++i) scale_row(out.row(i), static_cast<float>(1.0 / temperature));
-  softmax_rows(out);
+  to_probabilities(out, temperature);
+}
+
+std::vector<std::int32_t> predict_classes(const Head<float>& head, ConstMatrixView<float> features, int threads) {
+  std::vector<std::int32_t> classes(features.rows());
+  for_logit_blocks(head, features, threads, [&](std::size_t first, MatrixView<float> logits) {
+    for (std::size_t i = 0; i < logits.rows(); ++i) {
+      classes[first + i] = static_cast<std::int32_t>(argmax(std::span<const float>(logits.row(i))));
+    }
+  });
+  return classes;
 }
 
 }  // namespace annulus

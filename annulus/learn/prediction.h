@@ -1,8 +1,9 @@
-// What a head says about raw feature rows, beyond the most probable classes: logits, and probabilities at a
-// temperature.
+// What a head says about raw feature rows: logits, probabilities at a temperature, classes.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "annulus/base/matrix.h"
 #include "annulus/learn/conditioning.h"
@@ -14,12 +15,16 @@ namespace annulus {
 // its number counted from `first`.
 void prepare_rows(const Conditioning& conditioning, MatrixView<float> rows, std::size_t first = 0);
 
-// Logits of raw feature rows, which are prepared here; out is rows x classes. Throws Error{kInput} for rows of another
-// dimension.
+// All of these take raw feature rows, which are conditioned and normalised here, and throw Error{kInput} for rows of
+// another dimension and for a row that has no length; out is rows x classes.
 void predict_logits(const Head<float>& head, ConstMatrixView<float> features, MatrixView<float> out, int threads);
-
-// Class probabilities of raw feature rows: the softmax of their logits divided by the temperature.
+// The softmax of the logits divided by the temperature.
 void predict_probabilities(const Head<float>& head, double temperature, ConstMatrixView<float> features,
                            MatrixView<float> out, int threads);
+// The most probable class of each row.
+std::vector<std::int32_t> predict_classes(const Head<float>& head, ConstMatrixView<float> features, int threads);
+
+// Logits become probabilities at a temperature, in place.
+void to_probabilities(MatrixView<float> logits, double temperature);
 
 }  // namespace annulus

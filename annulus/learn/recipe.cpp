@@ -2,15 +2,10 @@
 #include "annulus/learn/recipe.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "annulus/base/clock.h"
 #include "annulus/base/error.h"
-#include "annulus/base/parallel.h"
-#include "annulus/kernels/gemm.h"
-#include "annulus/kernels/rows.h"
-#include "annulus/kernels/softmax_loss.h"
 
 namespace annulus {
 namespace {
@@ -177,62 +172,6 @@ FitResult fit_conditioned(const LabelledRows& rows, const Recipe& recipe, const 
   return fit_conditioned(LabelledRows{rows.features.clone(), rows.labels, rows.classes}, recipe, progress, fit);
 }
 
-// Logits of raw rows as they are after normalisation, which is worked into the logits: no row is copied. `first` is the
-// number of the first row, for messages.
-void compute_raw_logits(const Head<float>& head, ConstMatrixView<float> weights, ConstMatrixView<float> rows,
-                        std::size_t first, MatrixView<float> out) {
-  gemm(Transpose::kNo, Transpose::kYes, 1.0F, rows, weights, 0.0F, out, 1);
-  for (std::size_t i = 0; i < out.rows(); ++i) {
-    const float length = std::sqrt(squared_length(rows.row(i)));
-    if (!(length > 0.0F) || !std::isfinite(length)) {
-      fail(ErrorKind::kInput, "expected feature rows with a length to normalise, found length {} at row {}", length,
-           first + i);
-    }
-    if (head.kind == HeadKind::kCosine) {
-      scale_row(out.row(i), static_cast<float>(kCosineScale / (1.0 + kNormGuard)) / length);
-    } else {
-      scale_row(out.row(i), 1.0F / length);
-      add_row(std::span<const float>(head.bias), out.row(i));
-    }
-  }
-}
-
-// Calls use(first row, logits) for blocks of rows, so that logits of many rows never stand in memory together; several
-// at a time.
-template <class Use>
-void for_logit_blocks(const Head<float>& head, ConstMatrixView<float> features, int threads, const Use& use) {
-  if (features.cols() != head.dimension()) {
-    fail(ErrorKind::kInput, "expected features of dimension {}, as the model was trained on, found dimension {}",
-         head.dimension(), features.cols());
-  }
-  Matrix<float> weights;
-  if (head.kind == HeadKind::kCosine) {
-    weights = Matrix<float>(head.classes(), head.dimension());
-    effective_weights(head, weights.view());
-  }
-  const ConstMatrixView<float> effective =
-      head.kind == HeadKind::kCosine ? std::as_const(weights).view() : head.direction.view();
-  constexpr std::size_t kBlockRows = 256;
-  parallel_for(threads, (features.rows() + kBlockRows - 1) / kBlockRows, [&](std::size_t block) {
-    // Kept by each thread: episodes come here thousands of times a second.
-    thread_local Matrix<float> buffer;
-    const std::size_t first = block * kBlockRows;
-    const auto logits = reuse(buffer, std::min(kBlockRows, features.rows() - first), head.classes());
-    if (head.conditioning.any()) {
-      thread_local Matrix<float> conditioned;
-      const auto rows = reuse(conditioned, logits.rows(), features.cols());
-      for (std::size_t i = 0; i < rows.rows(); ++i) {
-        std::copy(features.row(first + i).begin(), features.row(first + i).end(), rows.row(i).begin());
-      }
-      condition_rows(head.conditioning, rows);
-      compute_raw_logits(head, effective, rows, first, logits);
-    } else {
-      compute_raw_logits(head, effective, features.rows_at(first, logits.rows()), first, logits);
-    }
-    use(first, logits);
-  });
-}
-
 }  // namespace
 
 Recipe recipe_named(std::string_view name) {
@@ -349,26 +288,6 @@ FitResult fit_baseline(const LabelledRows& rows, const Recipe& recipe, const Pro
 
 FitResult fit_baseline(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress) {
   return fit_conditioned(std::move(rows), recipe, progress, train_baseline);
-}
-
-void predict_probabilities(const Head<float>& head, ConstMatrixView<float> features, MatrixView<float> out,
-                           int threads) {
-  for_logit_blocks(head, features, threads, [&](std::size_t first, MatrixView<float> logits) {
-    softmax_rows(logits);
-    for (std::size_t i = 0; i < logits.rows(); ++i) {
-      std::copy(logits.row(i).begin(), logits.row(i).end(), out.row(first + i).begin());
-    }
-  });
-}
-
-std::vector<std::int32_t> predict_classes(const Head<float>& head, ConstMatrixView<float> features, int threads) {
-  std::vector<std::int32_t> classes(features.rows());
-  for_logit_blocks(head, features, threads, [&](std::size_t first, MatrixView<float> logits) {
-    for (std::size_t i = 0; i < logits.rows(); ++i) {
-      classes[first + i] = static_cast<std::int32_t>(argmax(std::span<const float>(logits.row(i))));
-    }
-  });
-  return classes;
 }
 
 }  // namespace annulus

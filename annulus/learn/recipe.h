@@ -74,10 +74,4 @@ FitResult fit_ibm2(LabelledRows&& rows, const Recipe& recipe, const ProgressCall
 FitResult fit_baseline(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress = {});
 FitResult fit_baseline(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress = {});
 
-// Class probabilities (softmax of the logits) of raw feature rows, which are normalised here; out is rows x classes.
-void predict_probabilities(const Head<float>& head, ConstMatrixView<float> features, MatrixView<float> out,
-                           int threads);
-// The most probable class of each raw feature row.
-std::vector<std::int32_t> predict_classes(const Head<float>& head, ConstMatrixView<float> features, int threads);
-
 }  // namespace annulus

@@ -2,19 +2,17 @@
 #include "annulus/learn/support_rows.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "annulus/base/error.h"
 #include "annulus/kernels/half.h"
 #include "annulus/kernels/rows.h"
+#include "annulus/learn/conditioning.h"
 
 namespace annulus {
 namespace {
 
 // Row numbers in their order, at most kMostSupportRows a class.
 std::vector<std::size_t> rows_to_keep(std::span<const std::int32_t> labels, std::size_t classes) {
-  std::vector<std::size_t> counts(classes, 0);
-  for (const std::int32_t label : labels) ++counts[static_cast<std::size_t>(label)];
+  const std::vector<std::size_t> counts = class_counts(labels, classes);
   std::vector<std::size_t> seen(classes, 0);
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -37,11 +35,7 @@ SupportRows keep_support(const LabelledRows& rows, std::span<const std::string> 
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const auto source = rows.features.row(kept[i]);
     const auto row = support.features.row(i);
-    const float length = std::sqrt(squared_length(source));
-    if (!(length > 0.0F) || !std::isfinite(length)) {
-      fail(ErrorKind::kInput, "expected feature rows with a length to normalise, found length {} at row {}", length,
-           kept[i]);
-    }
+    const float length = checked_length(source, kept[i]);
     std::copy(source.begin(), source.end(), row.begin());
     scale_row(row, 1.0F / length);
     narrow_half(row, half);

@@ -9,7 +9,6 @@
 #include "annulus/base/error.h"
 #include "annulus/kernels/rows.h"
 #include "annulus/learn/prediction.h"
-#include "annulus/learn/support_index.h"
 
 namespace annulus {
 
@@ -34,21 +33,31 @@ float unknown_score(const UnknownRule& rule, const std::array<float, kUnknownPar
   return static_cast<float>(score);
 }
 
+bool needs_nearest(const UnknownRule& rule) { return rule.weights[kNearestCosine] != 0.0F; }
+
+void unknown_scores(const Model& model, ConstMatrixView<float> logits, std::span<const std::vector<NearRow>> nearest,
+                    std::span<float> out) {
+  const bool by_cosine = needs_nearest(model.unknown);
+  std::vector<float> cooled(logits.cols());
+  for (std::size_t i = 0; i < logits.rows(); ++i) {
+    std::copy(logits.row(i).begin(), logits.row(i).end(), cooled.begin());
+    scale_row(std::span<float>(cooled), static_cast<float>(1.0 / model.temperature));
+    out[i] = unknown_score(model.unknown, unknown_parts(cooled, by_cosine ? nearest[i].front().cosine : 0.0F));
+  }
+}
+
 void unknown_scores(const Model& model, ConstMatrixView<float> rows, std::span<float> out, int threads) {
   if (model.unknown.empty()) fail(ErrorKind::kInput, "expected a model that knows strangers, found one without a rule");
-  const bool needs_support = model.unknown.weights[kNearestCosine] != 0.0F;
-  if (needs_support && model.support.empty()) {
+  if (needs_nearest(model.unknown) && model.support.empty()) {
     fail(ErrorKind::kInput, "expected a model that keeps its training rows to know strangers by, found none");
   }
   Matrix<float> logits(rows.rows(), model.head.classes());
   predict_logits(model.head, rows, logits.view(), threads);
-  std::vector<std::vector<NearRow>> near;
-  if (needs_support) near = SupportIndex(model.head.conditioning, model.support).nearest(rows, 1, threads);
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    scale_row(logits.row(i), static_cast<float>(1.0 / model.temperature));
-    const float cosine = needs_support ? near[i].front().cosine : 0.0F;
-    out[i] = unknown_score(model.unknown, unknown_parts(std::as_const(logits).row(i), cosine));
+  std::vector<std::vector<NearRow>> nearest;
+  if (needs_nearest(model.unknown)) {
+    nearest = SupportIndex(model.head.conditioning, model.support).nearest(rows, 1, threads);
   }
+  unknown_scores(model, std::as_const(logits).view(), nearest, out);
 }
 
 }  // namespace annulus

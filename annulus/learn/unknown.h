@@ -6,6 +6,7 @@
 
 #include "annulus/base/matrix.h"
 #include "annulus/learn/model.h"
+#include "annulus/learn/support_index.h"
 
 namespace annulus {
 
@@ -18,6 +19,14 @@ namespace annulus {
 // weights[3] is not 0, a product with the support rows. Throws Error{kInput} for rows of another dimension and for a
 // model that has no rule, or lacks the support rows that its rule needs.
 void unknown_scores(const Model& model, ConstMatrixView<float> rows, std::span<float> out, int threads = 0);
+
+// The same from logits that are there, which stay as they are, and the nearest support row of each row (none where the
+// rule does not ask for it).
+void unknown_scores(const Model& model, ConstMatrixView<float> logits, std::span<const std::vector<NearRow>> nearest,
+                    std::span<float> out);
+
+// Whether the rule of a model asks for the nearest support row.
+bool needs_nearest(const UnknownRule& rule);
 
 // The first three parts of a row of logits that are divided by the temperature already; the fourth is given.
 std::array<float, kUnknownParts> unknown_parts(std::span<const float> logits, float nearest_cosine);

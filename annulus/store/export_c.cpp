@@ -9,7 +9,7 @@
 
 #include "annulus/base/error.h"
 #include "annulus/base/version.h"
-#include "annulus/learn/centred_length.h"
+#include "annulus/learn/conditioning.h"
 #include "annulus/learn/support_index.h"
 #include "annulus/store/atomic_file.h"
 #include "annulus/vision/model_graph.h"

@@ -66,9 +66,7 @@ const BackboneEntry* known_backbone(const Model& model) {
 // Rows of each class that the model keeps; empty where it keeps none.
 std::vector<std::size_t> kept_rows(const Model& model) {
   if (model.support.empty()) return {};
-  std::vector<std::size_t> counts(model.head.classes(), 0);
-  for (const std::int32_t label : model.support.labels) ++counts[static_cast<std::size_t>(label)];
-  return counts;
+  return class_counts(model.support.labels, model.head.classes());
 }
 
 // A class of which a model keeps its most may have had more.

@@ -115,4 +115,10 @@ std::vector<std::int32_t> map_classes(const FeatureSet& from, std::span<const st
   return map;
 }
 
+std::vector<std::size_t> class_counts(std::span<const std::int32_t> labels, std::size_t classes) {
+  std::vector<std::size_t> counts(classes, 0);
+  for (const std::int32_t label : labels) ++counts[static_cast<std::size_t>(label)];
+  return counts;
+}
+
 }  // namespace annulus

@@ -48,6 +48,9 @@ struct LabelledRows {
 
 LabelledRows gather(const FeatureSet& set, std::span<const std::uint32_t> rows);
 
+// Rows of each class.
+std::vector<std::size_t> class_counts(std::span<const std::int32_t> labels, std::size_t classes);
+
 // Maps class indices of `from` to those of `to` by name; throws Error{kInput} naming a class of `from` that `to` lacks.
 std::vector<std::int32_t> map_classes(const FeatureSet& from, std::span<const std::string> to);
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "annulus/base/error.h"
-#include "annulus/learn/centred_length.h"
+#include "annulus/learn/conditioning.h"
 #include "annulus/learn/head.h"
 #include "annulus/learn/support_index.h"
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "annulus/base/error.h"
+#include "annulus/learn/prediction.h"
 #include "annulus/learn/recipe.h"
 #include "annulus/task/few_shot_task.h"
 
@@ -95,8 +96,8 @@ TEST(Conditioning, AHeadConditionsWhatItIsAskedAbout) {
   bare.conditioning = {};
   Matrix<float> asked(8, 2);
   Matrix<float> expected(8, 2);
-  predict_probabilities(fit.head, rows.features.view(), asked.view(), 1);
-  predict_probabilities(bare, std::as_const(conditioned).view(), expected.view(), 1);
+  predict_probabilities(fit.head, 1.0, rows.features.view(), asked.view(), 1);
+  predict_probabilities(bare, 1.0, std::as_const(conditioned).view(), expected.view(), 1);
   for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(asked(i, 0), expected(i, 0));
 }
 

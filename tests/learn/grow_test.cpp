@@ -9,6 +9,7 @@
 #include <map>
 
 #include "annulus/base/error.h"
+#include "annulus/learn/prediction.h"
 #include "annulus/learn/recipe.h"
 #include "annulus/learn/recipe_record.h"
 #include "annulus/task/synthetic.h"

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "annulus/base/error.h"
+#include "annulus/learn/prediction.h"
 #include "annulus/learn/recipe.h"
 #include "tests/learn/golden.h"
 

@@ -1,0 +1,14 @@
+// What a model can do without.
+#include "annulus/learn/model.h"
+
+#include "annulus/learn/unknown.h"
+
+namespace annulus {
+
+void strip(Model& model) {
+  model.support = {};
+  model.trained.reset();
+  if (needs_nearest(model.unknown)) model.unknown = {};
+}
+
+}  // namespace annulus
