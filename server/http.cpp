@@ -1,0 +1,90 @@
+// Headers without regard to case, and errors as answers.
+#include "server/http.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace annulus::server {
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+}  // namespace
+
+bool NoCaseLess::operator()(std::string_view a, std::string_view b) const {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                      [](char x, char y) { return lower(x) < lower(y); });
+}
+
+std::string_view Request::header(std::string_view name) const {
+  const auto found = headers.find(name);
+  return found == headers.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::string Request::query_value(const std::string& name, const std::string& otherwise) const {
+  const auto found = query.find(name);
+  return found == query.end() ? otherwise : found->second;
+}
+
+Response error_response(int status, std::string_view message) {
+  Response response;
+  response.status = status;
+  const nlohmann::json body{{"error", message}};
+  response.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return response;
+}
+
+int status_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUsage:
+    case ErrorKind::kFormat:
+      return 400;
+    case ErrorKind::kInput:
+      return 422;
+    case ErrorKind::kCancelled:
+      return 503;
+    case ErrorKind::kIo:
+    case ErrorKind::kInternal:
+      return 500;
+  }
+  return 500;
+}
+
+Response error_response(const Error& error) { return error_response(status_of(error.kind()), error.what()); }
+
+std::string_view reason_of(int status) {
+  static const std::map<int, std::string_view> kReasons{
+      {200, "OK"},
+      {201, "Created"},
+      {202, "Accepted"},
+      {204, "No Content"},
+      {206, "Partial Content"},
+      {301, "Moved Permanently"},
+      {302, "Found"},
+      {303, "See Other"},
+      {304, "Not Modified"},
+      {400, "Bad Request"},
+      {401, "Unauthorized"},
+      {403, "Forbidden"},
+      {404, "Not Found"},
+      {405, "Method Not Allowed"},
+      {408, "Request Timeout"},
+      {409, "Conflict"},
+      {411, "Length Required"},
+      {412, "Precondition Failed"},
+      {413, "Payload Too Large"},
+      {415, "Unsupported Media Type"},
+      {421, "Misdirected Request"},
+      {422, "Unprocessable Entity"},
+      {429, "Too Many Requests"},
+      {431, "Request Header Fields Too Large"},
+      {500, "Internal Server Error"},
+      {501, "Not Implemented"},
+      {503, "Service Unavailable"},
+      {504, "Gateway Timeout"},
+  };
+  const auto found = kReasons.find(status);
+  return found == kReasons.end() ? std::string_view() : found->second;
+}
+
+}  // namespace annulus::server

@@ -1,0 +1,399 @@
+// One connection, as a chain of callbacks; Boost.Beast parses, timeouts bound every step.
+#include "server/http_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/http/error.hpp>
+#include <chrono>
+#include <utility>
+
+#include "server/event_text.h"
+#include "server/target.h"
+
+namespace annulus::server {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{64} << 10;
+constexpr std::chrono::seconds kLingerTime{2};
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
+// Runs on the connection's strand, if there still is a connection.
+template <class Body>
+void post_to(ServerState& state, const std::weak_ptr<Session>& target, Body body) {
+  const std::lock_guard lock(state.mutex);
+  if (!state.alive) return;
+  if (auto session = target.lock()) {
+    const Executor executor = session->executor();
+    asio::post(executor, [session = std::move(session), run = std::move(body)]() mutable { run(*session); });
+  }
+}
+
+bool clean_header(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
+}
+
+std::string header_text(const Response& response, bool keep_alive) {
+  std::string text = fmt::format("HTTP/1.1 {} {}\r\nServer: annulus\r\nX-Content-Type-Options: nosniff\r\n",
+                                 response.status, reason_of(response.status));
+  const bool streams = static_cast<bool>(response.stream);
+  if (streams) {
+    text += "Content-Type: text/event-stream\r\nCache-Control: no-store\r\n";
+  } else {
+    if (response.status != 204 && response.status != 304) {
+      text += fmt::format("Content-Length: {}\r\n", response.body.size());
+    }
+    if (!response.body.empty() && clean_header(response.content_type)) {
+      text += fmt::format("Content-Type: {}\r\n", response.content_type);
+    }
+  }
+  for (const auto& [name, value] : response.headers) {
+    if (clean_header(name) && clean_header(value)) text += fmt::format("{}: {}\r\n", name, value);
+  }
+  text += keep_alive && !streams ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
+  return text;
+}
+
+}  // namespace
+
+// The one answer to one request; its destructor gives one when nobody else did.
+class Session::Reply {
+ public:
+  Reply(std::shared_ptr<ServerState> state, std::weak_ptr<Session> session)
+      : state_(std::move(state)), session_(std::move(session)) {}
+  ~Reply() { give(error_response(500, "the request was dropped by a defect of this program")); }
+  Reply(const Reply&) = delete;
+  Reply& operator=(const Reply&) = delete;
+
+  void give(Response response) {
+    if (given_.exchange(true)) return;
+    post_to(*state_, session_,
+            [answer = std::move(response)](Session& session) mutable { session.answer(std::move(answer)); });
+  }
+
+ private:
+  std::shared_ptr<ServerState> state_;
+  std::weak_ptr<Session> session_;
+  std::atomic<bool> given_{false};
+};
+
+class Session::Stream : public EventStream {
+ public:
+  Stream(std::shared_ptr<ServerState> state, std::weak_ptr<Session> session)
+      : state_(std::move(state)), session_(std::move(session)) {}
+
+  bool send(std::string_view event, std::string_view data) override {
+    std::string text = event_text(event, data);
+    if (!open_) return false;
+    if (backlog_.fetch_add(text.size()) + text.size() > state_->options.max_stream_backlog) {
+      close();
+      return false;
+    }
+    post_to(*state_, session_, [sent = std::move(text)](Session& session) mutable { session.push(std::move(sent)); });
+    return true;
+  }
+  bool connected() const override { return open_; }
+  void close() override {
+    if (open_.exchange(false)) post_to(*state_, session_, [](Session& session) { session.end_stream(); });
+  }
+
+  void gone() { open_ = false; }
+  void left(std::size_t bytes) { backlog_ -= bytes; }
+  void joined(std::size_t bytes) { backlog_ += bytes; }
+
+ private:
+  std::shared_ptr<ServerState> state_;
+  std::weak_ptr<Session> session_;
+  std::atomic<bool> open_{true};
+  std::atomic<std::size_t> backlog_{0};
+};
+
+Session::Session(Socket socket, std::shared_ptr<ServerState> state)
+    : executor_(socket.get_executor()),
+      stream_(std::move(socket)),
+      timer_(executor_),
+      state_(std::move(state)),
+      buffer_(state_->options.max_header_bytes + kReadBytes) {}
+
+void Session::start() {
+  ErrorCode error;
+  stream_.socket().set_option(Tcp::no_delay(true), error);
+  const auto endpoint = stream_.socket().remote_endpoint(error);
+  if (!error) peer_ = endpoint.address().to_string();
+  wait_for_request();
+}
+
+void Session::turn_away() {
+  keep_alive_ = false;
+  Response response = error_response(503, "too many connections, come back later");
+  response.headers.emplace_back("Retry-After", "1");
+  answer(std::move(response));
+}
+
+void Session::drain() {
+  if (phase_ == Phase::kIdle) return finish();
+  if (phase_ == Phase::kStreaming && events_) events_->close();
+  keep_alive_ = false;
+}
+
+// --- reading ----------------------------------------------------------------------------------------------------
+
+void Session::wait_for_request() {
+  parser_.emplace();
+  parser_->header_limit(static_cast<std::uint32_t>(state_->options.max_header_bytes));
+  parser_->body_limit(state_->options.max_body_bytes);
+  parser_->eager(true);
+  phase_ = Phase::kIdle;
+  if (state_->draining) return finish();
+  if (buffer_.size() > 0) {
+    phase_ = Phase::kReading;
+    stream_.expires_after(state_->options.header_time);
+    return advance();
+  }
+  stream_.expires_after(state_->options.idle_time);
+  read_more();
+}
+
+void Session::read_more() {
+  const std::size_t room = std::min(kReadBytes, buffer_.max_size() - buffer_.size());
+  stream_.async_read_some(buffer_.prepare(room), [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
+    if (error) return self->refuse(error);
+    self->buffer_.commit(size);
+    if (self->phase_ == Phase::kIdle) {
+      self->phase_ = Phase::kReading;
+      self->stream_.expires_after(self->state_->options.header_time);
+    }
+    self->advance();
+  });
+}
+
+// Feeds the parser what has come; false when it needs more.
+bool Session::parse(ErrorCode& error) {
+  while (!parser_->is_done() && buffer_.size() > 0) {
+    const std::size_t used = parser_->put(buffer_.data(), error);
+    buffer_.consume(used);
+    if (error == http::error::need_more) {
+      error = {};
+      return false;
+    }
+    if (error) return false;
+  }
+  return parser_->is_done();
+}
+
+void Session::advance() {
+  const bool header_before = parser_->is_header_done();
+  ErrorCode error;
+  const bool done = parse(error);
+  if (error) return refuse(error);
+  count_body(parser_->get().body().size());
+  if (state_->waiting_bytes > state_->options.max_waiting_bytes) {
+    return refuse(503, "too many requests are waiting, come back later");
+  }
+  if (done) return dispatch();
+  if (!header_before && parser_->is_header_done()) return header_done();
+  read_more();
+}
+
+void Session::header_done() {
+  stream_.expires_after(state_->options.body_time);
+  if (!beast::iequals(parser_->get()[http::field::expect], "100-continue")) return read_more();
+  asio::async_write(stream_, asio::buffer(kContinue), [self = shared_from_this()](const ErrorCode& error, std::size_t) {
+    if (error) return self->finish();
+    self->read_more();
+  });
+}
+
+void Session::refuse(const ErrorCode& error) {
+  if (phase_ == Phase::kIdle) return finish();
+  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+    return refuse(431, fmt::format("expected a header of at most {} bytes", state_->options.max_header_bytes));
+  }
+  if (error == http::error::body_limit) {
+    return refuse(413, fmt::format("expected a body of at most {} bytes", state_->options.max_body_bytes));
+  }
+  if (error == beast::error::timeout) {
+    // The socket is closed by then: there is nobody to tell.
+    return finish();
+  }
+  if (error.category() == make_error_code(http::error::bad_method).category()) {
+    return refuse(400,
+                  fmt::format("expected a request of HTTP/1.1, found one that breaks its rules ({})", error.message()));
+  }
+  finish();
+}
+
+void Session::refuse(int status, std::string_view message) {
+  keep_alive_ = false;
+  Response response = error_response(status, message);
+  if (status == 503) response.headers.emplace_back("Retry-After", "1");
+  answer(std::move(response));
+}
+
+void Session::count_body(std::size_t bytes) {
+  state_->waiting_bytes += bytes - counted_bytes_;
+  counted_bytes_ = bytes;
+}
+
+// --- answering --------------------------------------------------------------------------------------------------
+
+Request Session::request_of(Parser& parser) {
+  auto message = parser.release();
+  Request request;
+  request.method = std::string(message.method_string());
+  request.target = std::string(message.target());
+  request.peer = peer_;
+  for (const auto& field : message) {
+    const std::string value(field.value());
+    const auto [entry, fresh] = request.headers.emplace(std::string(field.name_string()), value);
+    if (!fresh) entry->second += ", " + value;
+  }
+  request.body = std::move(message.body());
+  keep_alive_ = message.keep_alive() && !state_->draining;
+  head_only_ = request.method == "HEAD";
+  if (message.version() >= 11 && request.header("Host").empty()) fail(ErrorKind::kFormat, "expected a Host header");
+  Target target = parse_target(request.target);
+  request.path = std::move(target.path);
+  request.query = std::move(target.query);
+  return request;
+}
+
+void Session::dispatch() {
+  phase_ = Phase::kHandling;
+  stream_.expires_never();
+  const auto reply = std::make_shared<Reply>(state_, weak_from_this());
+  try {
+    Request request = request_of(*parser_);
+    if (state_->loopback && state_->options.check_host && !request.header("Host").empty() &&
+        !is_loopback_host(request.header("Host"))) {
+      return reply->give(error_response(421, "this server answers for localhost only"));
+    }
+    state_->handler(std::move(request), [reply](Response response) { reply->give(std::move(response)); });
+  } catch (const Error& error) {
+    reply->give(error_response(error));
+  } catch (const std::exception&) {
+    reply->give(error_response(500, "a defect of this program, or not enough memory"));
+  }
+}
+
+void Session::answer(Response response) {
+  if (finished_) return;
+  phase_ = Phase::kWriting;
+  if (response.stream && !head_only_) return start_stream(response);
+  head_ = header_text(response, keep_alive_ && !state_->draining);
+  body_ = std::move(response.body);
+  stream_.expires_after(state_->options.write_time);
+  const bool bodiless = head_only_ || response.status == 204 || response.status == 304;
+  const std::array<asio::const_buffer, 2> parts{asio::buffer(head_),
+                                                asio::buffer(body_.data(), bodiless ? 0 : body_.size())};
+  asio::async_write(stream_, parts, [self = shared_from_this()](const ErrorCode& error, std::size_t) {
+    if (error) return self->finish();
+    self->written();
+  });
+}
+
+void Session::written() {
+  body_ = {};
+  count_body(0);
+  if (keep_alive_ && !state_->draining) {
+    wait_for_request();
+  } else {
+    linger();
+  }
+}
+
+// Lets the client read the answer: closing while it still sends would take the answer back.
+void Session::linger() {
+  ErrorCode error;
+  if (phase_ != Phase::kClosing) {
+    phase_ = Phase::kClosing;
+    stream_.socket().shutdown(Tcp::socket::shutdown_send, error);
+    if (error) return finish();
+    stream_.expires_after(kLingerTime);
+  }
+  buffer_.clear();
+  stream_.async_read_some(buffer_.prepare(kReadBytes),
+                          [self = shared_from_this()](const ErrorCode& failure, std::size_t) {
+                            if (failure) return self->finish();
+                            self->linger();
+                          });
+}
+
+void Session::finish() {
+  if (std::exchange(finished_, true)) return;
+  count_body(0);
+  timer_.cancel();
+  if (events_) events_->gone();
+  stream_.close();
+  const std::lock_guard lock(state_->mutex);
+  state_->sessions.erase(this);
+  if (state_->sessions.empty() && state_->on_empty) state_->on_empty();
+}
+
+// --- streams of events ------------------------------------------------------------------------------------------
+
+void Session::start_stream(const Response& response) {
+  phase_ = Phase::kStreaming;
+  count_body(0);
+  events_ = std::make_shared<Stream>(state_, weak_from_this());
+  stream_.expires_never();
+  watch_client();
+  std::string header = header_text(response, false);
+  events_->joined(header.size());
+  push(std::move(header));
+  beat();
+  if (state_->draining) return events_->close();
+  response.stream(events_);
+}
+
+// A client has nothing more to say on a stream; what ends this read is its leaving.
+void Session::watch_client() {
+  buffer_.clear();
+  stream_.async_read_some(buffer_.prepare(1024), [self = shared_from_this()](const ErrorCode& error, std::size_t) {
+    if (error) return self->finish();
+    self->watch_client();
+  });
+}
+
+void Session::beat() {
+  timer_.expires_after(state_->options.stream_beat);
+  timer_.async_wait([self = shared_from_this()](const ErrorCode& error) {
+    if (error || self->finished_) return;
+    self->events_->joined(3);
+    self->push(":\n\n");
+    self->beat();
+  });
+}
+
+void Session::push(std::string text) {
+  if (finished_) return;
+  outbox_.push_back(std::move(text));
+  if (outbox_.size() == 1) write_next();
+}
+
+void Session::write_next() {
+  stream_.expires_after(state_->options.write_time);
+  asio::async_write(stream_, asio::buffer(outbox_.front()),
+                    [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
+                      if (error) return self->finish();
+                      self->events_->left(size);
+                      self->outbox_.pop_front();
+                      if (!self->outbox_.empty()) return self->write_next();
+                      if (!self->events_->connected()) self->finish();
+                    });
+}
+
+void Session::end_stream() {
+  if (outbox_.empty()) finish();
+}
+
+}  // namespace annulus::server

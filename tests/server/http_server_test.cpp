@@ -1,0 +1,369 @@
+// The HTTP layer over real sockets: answers in order, limits, slow, aborted and malformed clients, streams, draining.
+#include "server/http_server.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/server/raw_client.h"
+
+namespace annulus::server {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A server that runs for as long as the test.
+class Running {
+ public:
+  Running(const HttpOptions& options, Handler handler)
+      : server_(options, std::move(handler)), thread_([this] { server_.run(); }) {}
+  ~Running() { stop(); }
+  void stop() {
+    server_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  HttpServer& server() { return server_; }
+  std::uint16_t port() const { return server_.port(); }
+
+ private:
+  HttpServer server_;
+  std::thread thread_;
+};
+
+void echo(Request&& request, const Respond& respond) {
+  Response response;
+  response.content_type = "text/plain";
+  response.body = request.method + " " + request.path + " " + request.body;
+  respond(std::move(response));
+}
+
+HttpOptions small_limits() {
+  HttpOptions options;
+  options.max_header_bytes = 1024;
+  options.max_body_bytes = 2000;
+  options.header_time = milliseconds(300);
+  options.body_time = milliseconds(300);
+  options.idle_time = milliseconds(2000);
+  options.drain_time = milliseconds(2000);
+  return options;
+}
+
+TEST(HttpServer, AnswersRequestsOfOneConnectionInOrder) {
+  Running running({}, echo);
+  RawClient client(running.port());
+  EXPECT_EQ(client.ask("GET", "/a").body, "GET /a ");
+  EXPECT_EQ(client.ask("POST", "/b", "body").body, "POST /b body");
+  // Several in one piece.
+  std::string many;
+  for (int i = 0; i < 50; ++i) many += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  ASSERT_TRUE(client.send(many));
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(client.read().body, "GET /" + std::to_string(i) + " ");
+}
+
+TEST(HttpServer, HeadHasTheHeaderAlone) {
+  Running running({}, echo);
+  RawClient client(running.port());
+  const RawAnswer answer = client.ask("HEAD", "/a");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.value("Content-Length"), std::to_string(std::string("HEAD /a ").size()));
+  EXPECT_EQ(client.ask("GET", "/b").body, "GET /b ");
+}
+
+TEST(HttpServer, ReadsChunkedBodiesAndSaysContinue) {
+  Running running({}, echo);
+  RawClient client(running.port());
+  client.send("POST /c HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+  client.send("2\r\nde\r\n0\r\n\r\n");
+  EXPECT_EQ(client.read().body, "POST /c abcde");
+  client.send("POST /d HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  EXPECT_EQ(client.read().status, 100);
+  client.send("ok");
+  EXPECT_EQ(client.read().body, "POST /d ok");
+}
+
+TEST(HttpServer, AnswersFromOtherThreadsAndForTheForgetful) {
+  std::vector<std::thread> threads;
+  std::mutex mutex;
+  Running running({}, [&](Request&& request, Respond respond) {
+    if (request.path == "/forget") return;
+    if (request.path == "/throw") fail(ErrorKind::kInput, "expected less");
+    const std::lock_guard lock(mutex);
+    threads.emplace_back([respond, path = request.path] {
+      Response response;
+      response.body = path;
+      respond(response);
+      response.body = "a second answer";
+      respond(response);
+    });
+  });
+  RawClient client(running.port());
+  EXPECT_EQ(client.ask("GET", "/x").body, "/x");
+  EXPECT_EQ(client.ask("GET", "/y").body, "/y");
+  EXPECT_EQ(client.ask("GET", "/forget").status, 500);
+  const RawAnswer refused = client.ask("GET", "/throw");
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_EQ(refused.body, "{\"error\":\"expected less\"}\n");
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(HttpServer, AnAnswerAfterTheServerHasGoneDoesNothing) {
+  Respond late;
+  std::atomic<bool> there{false};
+  {
+    HttpOptions options = small_limits();
+    options.drain_time = milliseconds(50);
+    Running running(options, [&](Request&&, Respond respond) {
+      late = std::move(respond);
+      there = true;
+    });
+    RawClient client(running.port());
+    client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    while (!there) std::this_thread::sleep_for(milliseconds(1));
+    running.stop();
+  }
+  late(Response{});
+}
+
+TEST(HttpServer, HoldsItsLimits) {
+  Running running(small_limits(), echo);
+  const auto status = [&](const std::string& text) {
+    RawClient client(running.port());
+    client.send(text);
+    return client.read().status;
+  };
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(2000, 'x') + "\r\n\r\n"), 431);
+  EXPECT_EQ(status("GET /" + std::string(2000, 'x') + " HTTP/1.1\r\nHost: localhost\r\n\r\n"), 431);
+  EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2001\r\n\r\n"), 413);
+  EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n"), 413);
+  std::string chunked = "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (int i = 0; i < 30; ++i) chunked += "64\r\n" + std::string(100, 'x') + "\r\n";
+  EXPECT_EQ(status(chunked), 413);
+  EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000\r\n\r\n" + std::string(2000, 'x')), 200);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\n\r\n"), 400);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: elsewhere.example\r\n\r\n"), 421);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n"), 200);
+  EXPECT_EQ(status("GET /../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400);
+  EXPECT_EQ(status("GET /%2e%2e/etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400);
+}
+
+TEST(HttpServer, BodiesOfAllTogetherAreBounded) {
+  HttpOptions options;
+  options.max_waiting_bytes = 5000;
+  std::mutex mutex;
+  std::vector<Respond> held;
+  Running running(options, [&](Request&& request, Respond respond) {
+    if (request.path == "/now") return respond(Response{});
+    const std::lock_guard lock(mutex);
+    held.push_back(std::move(respond));
+  });
+  RawClient first(running.port());
+  first.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000\r\n\r\n" + std::string(4000, 'x'));
+  for (bool there = false; !there; std::this_thread::sleep_for(milliseconds(1))) {
+    const std::lock_guard lock(mutex);
+    there = !held.empty();
+  }
+  RawClient second(running.port());
+  const RawAnswer full = second.ask("POST", "/now", std::string(2000, 'x'));
+  EXPECT_EQ(full.status, 503);
+  EXPECT_EQ(full.value("Retry-After"), "1");
+  held.front()(Response{});
+  EXPECT_EQ(first.read().status, 200);
+  RawClient third(running.port());
+  EXPECT_EQ(third.ask("POST", "/now", std::string(2000, 'x')).status, 200);
+}
+
+TEST(HttpServer, SlowClientsAreLeftAndOthersNotKeptWaiting) {
+  Running running(small_limits(), echo);
+  RawClient half_a_header(running.port());
+  half_a_header.send("GET / HTTP/1.1\r\nHo");
+  RawClient half_a_body(running.port());
+  half_a_body.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc");
+  RawClient other(running.port());
+  EXPECT_EQ(other.ask("GET", "/x").status, 200);
+  EXPECT_TRUE(half_a_header.ended());
+  EXPECT_TRUE(half_a_body.ended());
+  EXPECT_EQ(other.ask("GET", "/y").status, 200);
+}
+
+TEST(HttpServer, AbortedClientsLeaveNothingBehind) {
+  Running running({}, echo);
+  for (int i = 0; i < 100; ++i) {
+    RawClient client(running.port());
+    const std::string text = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nabcde";
+    client.send(text.substr(0, static_cast<std::size_t>(i) % text.size()));
+    if (i % 3 != 0) client.reset();
+  }
+  RawClient client(running.port());
+  EXPECT_EQ(client.ask("GET", "/x").status, 200);
+}
+
+TEST(HttpServer, MalformedRequestsGet400OrTheEnd) {
+  Running running(small_limits(), echo);
+  const std::string good = "POST /a?b=c HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nabcde";
+  std::uint32_t random = 12345;
+  const auto next = [&random](std::size_t below) {
+    random = random * 1664525U + 1013904223U;
+    return static_cast<std::size_t>(random >> 8U) % below;
+  };
+  for (int i = 0; i < 300; ++i) {
+    std::string bad = good;
+    for (std::size_t change = 0; change <= next(4); ++change) {
+      const std::size_t at = next(bad.size());
+      if (next(3) == 0) {
+        bad.erase(at, next(8));
+      } else if (next(2) == 0) {
+        bad.insert(at, std::string(1 + next(3), static_cast<char>(next(256))));
+      } else {
+        bad[at] = static_cast<char>(next(256));
+      }
+      if (bad.empty()) bad = "\r";
+    }
+    RawClient client(running.port());
+    client.send(bad + "\r\n\r\n");
+    ::shutdown(client.descriptor(), SHUT_WR);
+    const int status = client.read().status;
+    EXPECT_TRUE(status == 0 || status == 200 || (status >= 400 && status < 500)) << status << ": " << bad;
+  }
+  RawClient client(running.port());
+  EXPECT_EQ(client.ask("GET", "/x").status, 200);
+}
+
+TEST(HttpServer, MoreConnectionsThanAllowedAreTurnedAway) {
+  HttpOptions options;
+  options.max_connections = 3;
+  Running running(options, echo);
+  std::vector<std::unique_ptr<RawClient>> held;
+  for (int i = 0; i < 3; ++i) {
+    held.push_back(std::make_unique<RawClient>(running.port()));
+    EXPECT_EQ(held.back()->ask("GET", "/x").status, 200);
+  }
+  {
+    RawClient more(running.port());
+    EXPECT_EQ(more.read().status, 503);
+  }
+  held.clear();
+  int status = 0;
+  for (int tries = 0; tries < 200 && status != 200; ++tries) {
+    RawClient again(running.port());
+    status = again.ask("GET", "/x").status;
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  EXPECT_EQ(status, 200);
+}
+
+TEST(HttpServer, StreamsEventsUntilOneSideEnds) {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<EventStream>> streams;
+  const auto stream = [&](std::size_t which) {
+    for (;; std::this_thread::sleep_for(milliseconds(1))) {
+      const std::lock_guard lock(mutex);
+      if (streams.size() > which) return streams[which];
+    }
+  };
+  Running running({}, [&](Request&&, const Respond& respond) {
+    Response response;
+    response.stream = [&](std::shared_ptr<EventStream> opened) {
+      const std::lock_guard lock(mutex);
+      streams.push_back(std::move(opened));
+    };
+    respond(std::move(response));
+  });
+  RawClient client(running.port());
+  client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_TRUE(stream(0)->send("progress", "1\n2"));
+  EXPECT_TRUE(stream(0)->send("", "bye"));
+  stream(0)->close();
+  std::string all;
+  for (std::string more = client.some(); !more.empty(); more = client.some()) all += more;
+  EXPECT_NE(all.find("Content-Type: text/event-stream\r\n"), std::string::npos) << all;
+  EXPECT_TRUE(all.ends_with("event: progress\ndata: 1\ndata: 2\n\ndata: bye\n\n")) << all;
+  EXPECT_FALSE(stream(0)->send("", "late"));
+
+  RawClient leaver(running.port());
+  leaver.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_TRUE(stream(1)->connected());
+  leaver.reset();
+  for (int i = 0; i < 5000 && stream(1)->connected(); ++i) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_FALSE(stream(1)->connected());
+
+  // A client that reads nothing is left before it costs much.
+  RawClient deaf(running.port());
+  deaf.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const auto third = stream(2);
+  const std::string large(std::size_t{256} << 10, 'x');
+  bool sent = true;
+  for (int i = 0; i < 1000 && sent; ++i) sent = third->send("", large);
+  EXPECT_FALSE(sent);
+}
+
+TEST(HttpServer, StoppingFinishesWhatIsUnderWay) {
+  std::mutex mutex;
+  std::vector<Respond> held;
+  auto running = std::make_unique<Running>(small_limits(), [&](Request&&, Respond respond) {
+    const std::lock_guard lock(mutex);
+    held.push_back(std::move(respond));
+  });
+  RawClient idle(running->port());
+  RawClient busy(running->port());
+  busy.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  for (bool there = false; !there; std::this_thread::sleep_for(milliseconds(1))) {
+    const std::lock_guard lock(mutex);
+    there = !held.empty();
+  }
+  running->server().stop();
+  EXPECT_TRUE(idle.ended());
+  EXPECT_THROW(RawClient{running->port()}, std::runtime_error);
+  Response response;
+  response.body = "whole";
+  held.front()(response);
+  const RawAnswer answer = busy.read();
+  EXPECT_EQ(answer.body, "whole");
+  EXPECT_EQ(answer.value("Connection"), "close");
+  EXPECT_TRUE(busy.ended());
+  busy.close();
+  running.reset();
+}
+
+TEST(HttpServer, ManyClientsOnTwoThreadsGetTheirOwnAnswers) {
+  HttpOptions options;
+  options.threads = 2;
+  Running running(options, echo);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> clients;
+  for (int c = 0; c < 8; ++c) {
+    clients.emplace_back([&, c] {
+      RawClient client(running.port());
+      for (int i = 0; i < 200; ++i) {
+        const std::string body = std::to_string(c * 1000 + i);
+        if (client.ask("POST", "/e", body).body != "POST /e " + body) ++wrong;
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(HttpServer, SaysWhyItCannotListen) {
+  HttpServer first({}, echo);
+  HttpOptions options;
+  options.port = first.port();
+  try {
+    HttpServer second(options, echo);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kIo);
+    EXPECT_NE(std::string(error.what()).find("cannot listen on 127.0.0.1 port"), std::string::npos);
+  }
+  options.address = "a name";
+  EXPECT_THROW(HttpServer(options, echo), Error);
+}
+
+}  // namespace
+}  // namespace annulus::server
