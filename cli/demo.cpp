@@ -9,10 +9,10 @@
 
 #include "annulus/base/error.h"
 #include "annulus/eval/many_way.h"
-#include "annulus/eval/ranking.h"
 #include "annulus/eval/report.h"
 #include "annulus/learn/model.h"
 #include "annulus/learn/prediction.h"
+#include "annulus/learn/ranking.h"
 #include "annulus/store/emoji.h"
 #include "annulus/store/image_folder.h"
 #include "annulus/store/model_file.h"

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "annulus/eval/many_way.h"
-#include "annulus/eval/ranking.h"
 #include "annulus/eval/report.h"
 #include "annulus/learn/model.h"
 #include "annulus/learn/prediction.h"
+#include "annulus/learn/ranking.h"
 #include "annulus/store/feature_file.h"
 #include "annulus/store/model_file.h"
 #include "annulus/task/few_shot_task.h"

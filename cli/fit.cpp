@@ -7,13 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "annulus/base/clock.h"
-#include "annulus/base/error.h"
-#include "annulus/base/version.h"
 #include "annulus/eval/method.h"
 #include "annulus/eval/tally.h"
-#include "annulus/learn/calibration.h"
-#include "annulus/learn/model.h"
+#include "annulus/learn/fit_model.h"
 #include "annulus/store/model_file.h"
 #include "annulus/task/few_shot_task.h"
 #include "cli/command.h"
@@ -38,31 +34,6 @@ struct FitOptions {
   RecipeOptions recipe;
 };
 
-// No times and no thread count, so that the same input gives the same file, bit for bit.
-std::map<std::string, std::string> training_record(const FitOptions& options, const Recipe& recipe, std::size_t rows,
-                                                   const FitResult& fit) {
-  std::map<std::string, std::string> record = describe(recipe);
-  record.erase("threads");
-  record["method"] = options.method;
-  record["version"] = kVersion;
-  record["seed"] = std::to_string(options.run.seed);
-  record["shots"] = options.shots;
-  record["rows"] = std::to_string(rows);
-  record["training_accuracy"] = fmt::format("{}", fit.training_accuracy);
-  record["virtual_accuracy"] = fmt::format("{}", fit.virtual_accuracy);
-  if (fit.search) {
-    record["target"] = fmt::format("{}", fit.search->target);
-    record["upper_accuracy"] = fmt::format("{}", fit.search->upper_accuracy);
-  }
-  return record;
-}
-
-std::map<std::string, std::string> model_provenance(const FeatureSet& set) {
-  std::map<std::string, std::string> provenance = set.provenance();
-  provenance.emplace("source", set.source());
-  return provenance;
-}
-
 // What heads that never saw them say about held-out rows.
 struct HeldOutScore {
   std::size_t rows = 0;
@@ -71,22 +42,16 @@ struct HeldOutScore {
   double seconds = 0.0;
 };
 
-// Learns the temperature and the rule about strangers.
-std::optional<HeldOutScore> calibrate_model(const FitOptions& options, const Recipe& recipe, const SupportRows& support,
-                                            const FitResult& fit, const ProgressCallback& progress, Model& model) {
-  const auto start = now();
-  Refit& refit = options.method == "baseline" ? static_cast<Refit&>(fit_baseline) : static_cast<Refit&>(fit_ibm2);
-  Calibration calibration = calibrate(support, fit, recipe, refit, progress);
-  model.temperature = calibration.temperature;
+std::optional<HeldOutScore> held_out_score(const ModelFit& fitted) {
+  const Calibration& calibration = fitted.held_out;
   if (calibration.labels.empty()) return std::nullopt;
-  model.unknown = std::move(calibration.unknown);
-  Tally tally(fit.head.classes());
+  Tally tally(fitted.model.head.classes());
   std::vector<std::uint32_t> rows(calibration.labels.size());
   std::iota(rows.begin(), rows.end(), 0U);
-  const auto probabilities = std::as_const(calibration.probabilities).view();
+  const auto probabilities = calibration.probabilities.view();
   tally.add(rows, calibration.labels, best_classes(probabilities), probabilities, true);
   const TallyResult result = tally.result();
-  return HeldOutScore{rows.size(), result.accuracy, *result.ece, seconds_since(start)};
+  return HeldOutScore{rows.size(), result.accuracy, *result.ece, fitted.calibration_seconds};
 }
 
 nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, std::size_t rows, const FitResult& fit,
@@ -147,34 +112,21 @@ void run_fit(const FitOptions& options) {
   const std::size_t shots = parse_shots(options.shots);
   const Recipe recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
   std::size_t rows = 0;
-  FitResult fit;
-  std::optional<HeldOutScore> held_out;
-  Model model;
+  ModelFit fitted;
   {
     ProgressBar bar(options.run.quiet);
     const FeatureSet set = load_data(options.data, options.run.threads, bar);
-    const std::vector<std::uint32_t> drawn = draw_split(set, {shots, options.run.seed}).support;
-    LabelledRows support = gather(set, drawn);
-    SupportRows kept = keep_support(support, paths_of(set, drawn));
-    rows = support.labels.size();
-    fit = options.method == "baseline" ? fit_baseline(std::move(support), recipe, bar.callback())
-                                       : fit_ibm2(std::move(support), recipe, bar.callback());
-    if (options.calibrate && !recipe.name.starts_with("paper")) {
-      held_out = calibrate_model(options, recipe, kept, fit, bar.callback(), model);
-    }
-    model.support = std::move(kept);
-    model.class_names.assign(set.class_names().begin(), set.class_names().end());
-    model.provenance = model_provenance(set);
+    TrainingData data = training_data(set, draw_split(set, {shots, options.run.seed}).support);
+    rows = data.rows.labels.size();
+    fitted =
+        fit_model(std::move(data), recipe,
+                  {options.method, options.calibrate, options.strip, options.run.seed, options.shots}, bar.callback());
   }
-  model.epsilon = fit.epsilon;
-  model.training = training_record(options, recipe, rows, fit);
-  model.head = std::move(fit.head);
-  model.trained = std::move(fit.trained);
-  if (options.strip) strip(model);
+  const std::optional<HeldOutScore> held_out = held_out_score(fitted);
   stop_if_interrupted();
-  write_model(model, options.output);
-  if (!options.json.empty()) write_json(options.json, fit_json(options, model, rows, fit, held_out));
-  if (!options.run.quiet && options.json != "-") print_summary(options, model, rows, fit, held_out);
+  write_model(fitted.model, options.output);
+  if (!options.json.empty()) write_json(options.json, fit_json(options, fitted.model, rows, fitted.fit, held_out));
+  if (!options.run.quiet && options.json != "-") print_summary(options, fitted.model, rows, fitted.fit, held_out);
 }
 
 }  // namespace

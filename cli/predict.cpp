@@ -8,12 +8,8 @@
 #include <unordered_map>
 
 #include "annulus/base/error.h"
-#include "annulus/eval/ranking.h"
-#include "annulus/learn/flip_radius.h"
 #include "annulus/learn/model.h"
-#include "annulus/learn/prediction.h"
-#include "annulus/learn/support_index.h"
-#include "annulus/learn/unknown.h"
+#include "annulus/learn/recogniser.h"
 #include "annulus/store/atomic_file.h"
 #include "annulus/store/model_file.h"
 #include "cli/command.h"
@@ -38,8 +34,6 @@ struct PredictOptions {
   bool explain = false;
   RunOptions run;
 };
-
-constexpr double kFalseReject = 0.05;
 
 double percent(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
@@ -134,45 +128,6 @@ double share_to_refuse(const PredictOptions& options, const Model& model, Progre
   return 0.0;
 }
 
-// What a block of rows is asked beside its probabilities.
-class Examiner {
- public:
-  Examiner(const Model& model, double share, bool explain, int threads)
-      : model_(model), refuses_(share > 0.0), threads_(threads) {
-    if (refuses_) threshold_ = unknown_threshold(model.unknown, share);
-    if (explain || (refuses_ && needs_nearest(model.unknown))) index_.emplace(model.head.conditioning, model.support);
-    if (explain) flip_.emplace(model);
-  }
-
-  void look_at(ConstMatrixView<float> rows, ConstMatrixView<float> logits) {
-    if (index_) nearest_ = index_->nearest(rows, flip_ ? kExplainedRows : 1, threads_);
-    if (refuses_) {
-      scores_.resize(rows.rows());
-      unknown_scores(model_, logits, nearest_, scores_);
-    }
-    if (flip_) radii_ = flip_->radii(logits, threads_);
-  }
-
-  float score(std::size_t row) const { return refuses_ ? scores_[row] : 0.0F; }
-  bool refused(std::size_t row) const { return refuses_ && scores_[row] < threshold_; }
-  std::optional<Explanation> explanation(std::size_t row, std::span<const float> probabilities) {
-    if (!flip_) return std::nullopt;
-    const auto two = most_probable(probabilities, 2);
-    return Explanation{std::move(nearest_[row]), two.size() > 1 ? std::optional(two[1]) : std::nullopt, radii_[row]};
-  }
-
- private:
-  const Model& model_;
-  bool refuses_;
-  int threads_;
-  float threshold_ = 0.0F;
-  std::optional<SupportIndex> index_;
-  std::optional<FlipRadius> flip_;
-  std::vector<float> scores_;
-  std::vector<std::vector<NearRow>> nearest_;
-  std::vector<float> radii_;
-};
-
 void run_predict(const PredictOptions& options) {
   ProgressBar bar(options.run.quiet);
   const ProgressCallback progress = bar.callback();
@@ -187,30 +142,21 @@ void run_predict(const PredictOptions& options) {
   const std::size_t top = std::min(options.top, model.class_names.size());
   const PredictionWriter writer({prediction_format_from(options.format), model.class_names, !set.paths().empty(), top,
                                  share > 0.0, options.explain ? &model.support : nullptr, model.epsilon});
-  Examiner examiner(model, share, options.explain, options.run.threads);
+  const Recogniser recogniser(model, {share, options.explain, top, options.run.threads});
   Score score(set, model);
   LineOutput output(options.output);
   output.write(writer.header());
   Matrix<float> features(std::min(kRowsPerBlock, set.rows()), set.dimension());
-  Matrix<float> probabilities(features.rows(), model.head.classes());
   for (std::size_t first = 0; first < set.rows(); first += kRowsPerBlock) {
     report(progress, {"predict", first, set.rows(), {}});
     const std::size_t count = std::min(kRowsPerBlock, set.rows() - first);
     set.copy_rows(first, features.view().rows_at(0, count));
-    const ConstMatrixView<float> rows = std::as_const(features).view().rows_at(0, count);
-    // Logits first, which become the probabilities.
-    const MatrixView<float> answers = probabilities.view().rows_at(0, count);
-    predict_logits(model.head, rows, answers, options.run.threads);
-    examiner.look_at(rows, answers);
-    to_probabilities(answers, model.temperature);
+    const std::vector<Answer> answers = recogniser.answer(std::as_const(features).view().rows_at(0, count));
     std::string lines;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto ranked = most_probable(probabilities.row(i), top);
-      score.add(first + i, ranked.front().index, examiner.refused(i));
-      const std::optional<Explanation> explanation = examiner.explanation(i, probabilities.row(i));
-      lines +=
-          writer.line({first + i, set.paths().empty() ? std::string_view() : std::string_view(set.paths()[first + i]),
-                       ranked, examiner.refused(i), examiner.score(i), explanation ? &*explanation : nullptr});
+      score.add(first + i, answers[i].top.front().index, answers[i].refused);
+      lines += writer.line(
+          {first + i, set.paths().empty() ? std::string_view() : std::string_view(set.paths()[first + i]), answers[i]});
     }
     bar.clear();
     output.write(lines);

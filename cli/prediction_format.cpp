@@ -65,15 +65,16 @@ std::string PredictionWriter::line(const PredictedRow& row) const {
 }
 
 std::string PredictionWriter::text_line(const PredictedRow& row) const {
+  const Answer& answer = row.answer;
   std::string line = (layout_.has_paths ? std::string(row.path) : std::to_string(row.row)) + "\t";
-  if (row.refused) line += "unknown (best: ";
-  for (std::size_t i = 0; i < row.top.size(); ++i) {
-    line += fmt::format("{}{} {:.1f} %", i == 0 ? "" : ", ", name(row.top[i]),
-                        100.0 * static_cast<double>(row.top[i].probability));
+  if (answer.refused) line += "unknown (best: ";
+  for (std::size_t i = 0; i < answer.top.size(); ++i) {
+    line += fmt::format("{}{} {:.1f} %", i == 0 ? "" : ", ", name(answer.top[i]),
+                        100.0 * static_cast<double>(answer.top[i].probability));
   }
-  if (row.refused) line += ")";
+  if (answer.refused) line += ")";
   line += "\n";
-  return row.explanation == nullptr ? line : line + text_explanation(*row.explanation);
+  return answer.explanation ? line + text_explanation(*answer.explanation) : line;
 }
 
 std::string PredictionWriter::text_explanation(const Explanation& explanation) const {
@@ -93,6 +94,7 @@ std::string PredictionWriter::text_explanation(const Explanation& explanation) c
 }
 
 std::string PredictionWriter::json_line(const PredictedRow& row) const {
+  const Answer& answer = row.answer;
   using Json = nlohmann::ordered_json;
   Json json;
   if (layout_.has_paths) {
@@ -100,21 +102,21 @@ std::string PredictionWriter::json_line(const PredictedRow& row) const {
   } else {
     json["row"] = row.row;
   }
-  json["label"] = row.refused ? std::string_view(kUnknownLabel) : name(row.top.front());
-  json["probability"] = short_double(row.top.front().probability);
+  json["label"] = answer.refused ? std::string_view(kUnknownLabel) : name(answer.top.front());
+  json["probability"] = short_double(answer.top.front().probability);
   if (layout_.may_refuse) {
-    json["unknown"] = row.refused;
-    json["unknown_score"] = short_double(row.unknown_score);
-    json["best"] = name(row.top.front());
+    json["unknown"] = answer.refused;
+    json["unknown_score"] = short_double(answer.unknown_score);
+    json["best"] = name(answer.top.front());
   }
   json["top"] = Json::array();
-  for (const RankedClass& ranked : row.top) {
+  for (const RankedClass& ranked : answer.top) {
     json["top"].push_back({{"label", name(ranked)}, {"probability", short_double(ranked.probability)}});
   }
-  if (row.explanation != nullptr) {
+  if (answer.explanation) {
     Json& explain = json["explain"];
     explain["nearest"] = Json::array();
-    for (const NearRow& near : row.explanation->nearest) {
+    for (const NearRow& near : answer.explanation->nearest) {
       Json entry;
       if (!layout_.support->paths.empty()) entry["path"] = layout_.support->paths[near.row];
       entry["training_row"] = near.row;
@@ -122,26 +124,27 @@ std::string PredictionWriter::json_line(const PredictedRow& row) const {
       entry["cosine"] = short_double(near.cosine);
       explain["nearest"].push_back(std::move(entry));
     }
-    if (row.explanation->runner_up) {
-      explain["runner_up"] = {{"label", name(*row.explanation->runner_up)},
-                              {"probability", short_double(row.explanation->runner_up->probability)}};
+    if (answer.explanation->runner_up) {
+      explain["runner_up"] = {{"label", name(*answer.explanation->runner_up)},
+                              {"probability", short_double(answer.explanation->runner_up->probability)}};
     }
-    explain["radius"] = short_double(row.explanation->radius);
+    explain["radius"] = short_double(answer.explanation->radius);
     explain["epsilon"] = layout_.epsilon;
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string PredictionWriter::csv_line(const PredictedRow& row) const {
+  const Answer& answer = row.answer;
   std::string line = layout_.has_paths ? csv_field(row.path) : std::to_string(row.row);
-  for (std::size_t i = 0; i < row.top.size(); ++i) {
-    const std::string label = i == 0 && row.refused ? kUnknownLabel : csv_field(name(row.top[i]));
-    line += fmt::format(",{},{}", label, row.top[i].probability);
+  for (std::size_t i = 0; i < answer.top.size(); ++i) {
+    const std::string label = i == 0 && answer.refused ? kUnknownLabel : csv_field(name(answer.top[i]));
+    line += fmt::format(",{},{}", label, answer.top[i].probability);
   }
   if (layout_.may_refuse) {
-    line += fmt::format(",{},{},{}", row.refused ? 1 : 0, row.unknown_score, csv_field(name(row.top.front())));
+    line += fmt::format(",{},{},{}", answer.refused ? 1 : 0, answer.unknown_score, csv_field(name(answer.top.front())));
   }
-  return (row.explanation == nullptr ? line : line + csv_explanation(*row.explanation)) + "\n";
+  return (answer.explanation ? line + csv_explanation(*answer.explanation) : line) + "\n";
 }
 
 std::string PredictionWriter::csv_explanation(const Explanation& explanation) const {

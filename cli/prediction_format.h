@@ -2,14 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "annulus/eval/ranking.h"
-#include "annulus/learn/support_index.h"
+#include "annulus/learn/recogniser.h"
 #include "annulus/learn/support_rows.h"
 
 namespace annulus::cli {
@@ -18,22 +16,11 @@ enum class PredictionFormat { kText, kJsonLines, kCsv };
 
 PredictionFormat prediction_format_from(std::string_view name);  // throws Error{kUsage}
 
-inline constexpr std::size_t kExplainedRows = 3;  // nearest training rows that an explanation names
-
-struct Explanation {
-  std::vector<NearRow> nearest;          // at most kExplainedRows
-  std::optional<RankedClass> runner_up;  // absent with a single class
-  float radius = 0.0F;                   // how far the row can move before the answer changes
-};
-
 // One predicted row: named by its path where there is one, else by its number.
 struct PredictedRow {
   std::size_t row = 0;
   std::string_view path;  // may be empty
-  std::span<const RankedClass> top;
-  bool refused = false;
-  float unknown_score = 0.0F;
-  const Explanation* explanation = nullptr;
+  const Answer& answer;
 };
 
 // What all rows of an output have in common.

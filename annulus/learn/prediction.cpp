@@ -8,6 +8,7 @@
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
 #include "annulus/kernels/gemm.h"
+#include "annulus/kernels/narrow_gemm.h"
 #include "annulus/kernels/rows.h"
 #include "annulus/kernels/softmax_loss.h"
 
@@ -30,27 +31,30 @@ void compute_raw_logits(const Head<float>& head, ConstMatrixView<float> weights,
   }
 }
 
+// The weights that rows of length 1 are multiplied by; only those of a cosine head are computed, into `buffer`.
+ConstMatrixView<float> weights_of(const Head<float>& head, Matrix<float>& buffer) {
+  if (head.kind != HeadKind::kCosine) return head.direction.view();
+  buffer = Matrix<float>(head.classes(), head.dimension());
+  effective_weights(head, buffer.view());
+  return std::as_const(buffer).view();
+}
+
+constexpr std::size_t kBlockRows = 256;
+
 // Calls use(first row, logits) for blocks of rows, so that logits of many rows never stand in memory together; several
 // at a time.
 template <class Use>
-void for_logit_blocks(const Head<float>& head, ConstMatrixView<float> features, int threads, const Use& use) {
+void for_logit_blocks(const Head<float>& head, ConstMatrixView<float> effective, ConstMatrixView<float> features,
+                      std::size_t block_rows, int threads, const Use& use) {
   if (features.cols() != head.dimension()) {
     fail(ErrorKind::kInput, "expected features of dimension {}, as the model was trained on, found dimension {}",
          head.dimension(), features.cols());
   }
-  Matrix<float> weights;
-  if (head.kind == HeadKind::kCosine) {
-    weights = Matrix<float>(head.classes(), head.dimension());
-    effective_weights(head, weights.view());
-  }
-  const ConstMatrixView<float> effective =
-      head.kind == HeadKind::kCosine ? std::as_const(weights).view() : head.direction.view();
-  constexpr std::size_t kBlockRows = 256;
-  parallel_for(threads, (features.rows() + kBlockRows - 1) / kBlockRows, [&](std::size_t block) {
+  parallel_for(threads, (features.rows() + block_rows - 1) / block_rows, [&](std::size_t block) {
     // Kept by each thread: episodes come here thousands of times a second.
     thread_local Matrix<float> buffer;
-    const std::size_t first = block * kBlockRows;
-    const auto logits = reuse(buffer, std::min(kBlockRows, features.rows() - first), head.classes());
+    const std::size_t first = block * block_rows;
+    const auto logits = reuse(buffer, std::min(block_rows, features.rows() - first), head.classes());
     if (head.conditioning.any()) {
       thread_local Matrix<float> conditioned;
       const auto rows = reuse(conditioned, logits.rows(), features.cols());
@@ -66,6 +70,15 @@ void for_logit_blocks(const Head<float>& head, ConstMatrixView<float> features, 
   });
 }
 
+void copy_logits(const Head<float>& head, ConstMatrixView<float> effective, ConstMatrixView<float> features,
+                 std::size_t block_rows, MatrixView<float> out, int threads) {
+  for_logit_blocks(head, effective, features, block_rows, threads, [&](std::size_t first, MatrixView<float> logits) {
+    for (std::size_t i = 0; i < logits.rows(); ++i) {
+      std::copy(logits.row(i).begin(), logits.row(i).end(), out.row(first + i).begin());
+    }
+  });
+}
+
 }  // namespace
 
 void prepare_rows(const Conditioning& conditioning, MatrixView<float> rows, std::size_t first) {
@@ -74,11 +87,15 @@ void prepare_rows(const Conditioning& conditioning, MatrixView<float> rows, std:
 }
 
 void predict_logits(const Head<float>& head, ConstMatrixView<float> features, MatrixView<float> out, int threads) {
-  for_logit_blocks(head, features, threads, [&](std::size_t first, MatrixView<float> logits) {
-    for (std::size_t i = 0; i < logits.rows(); ++i) {
-      std::copy(logits.row(i).begin(), logits.row(i).end(), out.row(first + i).begin());
-    }
-  });
+  Matrix<float> buffer;
+  copy_logits(head, weights_of(head, buffer), features, kBlockRows, out, threads);
+}
+
+PreparedHead::PreparedHead(const Head<float>& head) : head_(head) { weights_of(head, weights_); }
+
+void PreparedHead::logits(ConstMatrixView<float> features, MatrixView<float> out, int threads) const {
+  // Products of at most kNarrow rows have a kernel of their own that sums every row alike.
+  copy_logits(head_, weights_.rows() == 0 ? head_.direction.view() : weights_.view(), features, kNarrow, out, threads);
 }
 
 void to_probabilities(MatrixView<float> logits, double temperature) {
@@ -94,7 +111,9 @@ void predict_probabilities(const Head<float>& head, double temperature, ConstMat
 
 std::vector<std::int32_t> predict_classes(const Head<float>& head, ConstMatrixView<float> features, int threads) {
   std::vector<std::int32_t> classes(features.rows());
-  for_logit_blocks(head, features, threads, [&](std::size_t first, MatrixView<float> logits) {
+  Matrix<float> buffer;
+  const ConstMatrixView<float> effective = weights_of(head, buffer);
+  for_logit_blocks(head, effective, features, kBlockRows, threads, [&](std::size_t first, MatrixView<float> logits) {
     for (std::size_t i = 0; i < logits.rows(); ++i) {
       classes[first + i] = static_cast<std::int32_t>(argmax(std::span<const float>(logits.row(i))));
     }

@@ -24,6 +24,18 @@ void predict_probabilities(const Head<float>& head, double temperature, ConstMat
 // The most probable class of each row.
 std::vector<std::int32_t> predict_classes(const Head<float>& head, ConstMatrixView<float> features, int threads);
 
+// A head made ready for many small blocks of rows, which it must outlive: what all blocks need is computed once, and
+// the bits of a row's logits do not depend on the rows beside it, at some cost where blocks are large.
+class PreparedHead {
+ public:
+  explicit PreparedHead(const Head<float>& head);
+  void logits(ConstMatrixView<float> features, MatrixView<float> out, int threads) const;
+
+ private:
+  const Head<float>& head_;
+  Matrix<float> weights_;  // effective ones of a cosine head
+};
+
 // Logits become probabilities at a temperature, in place.
 void to_probabilities(MatrixView<float> logits, double temperature);
 

@@ -9,12 +9,13 @@
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
 #include "annulus/kernels/gemm.h"
+#include "annulus/kernels/narrow_gemm.h"
 #include "annulus/learn/prediction.h"
 
 namespace annulus {
 namespace {
 
-constexpr std::size_t kBlockRows = 64;
+constexpr std::size_t kBlockRows = kNarrow;  // so that a row's bits do not depend on the rows beside it
 
 std::vector<NearRow> nearest_of(std::span<const float> cosines, std::size_t count, std::size_t without) {
   std::vector<NearRow> near;

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <vector>
 
-#include "annulus/eval/ranking.h"
-
 namespace annulus {
 namespace {
 
@@ -26,20 +24,6 @@ TEST(Summarize, GivesNoSpreadToASingleValue) {
   const Summary summary = summarize(std::vector<double>{42.5});
   EXPECT_EQ(summary.mean, 42.5);
   EXPECT_EQ(summary.standard_deviation, 0.0);
-}
-
-TEST(MostProbable, RanksByProbabilityThenIndex) {
-  const auto ranked = most_probable(std::vector<float>{0.1F, 0.3F, 0.2F, 0.3F, 0.1F}, 4);
-  ASSERT_EQ(ranked.size(), 4U);
-  EXPECT_EQ(ranked[0].index, 1);
-  EXPECT_EQ(ranked[1].index, 3);
-  EXPECT_EQ(ranked[2].index, 2);
-  EXPECT_EQ(ranked[3].index, 0);
-  EXPECT_EQ(ranked[3].probability, 0.1F);
-}
-
-TEST(MostProbable, ListsNoMoreClassesThanThereAre) {
-  EXPECT_EQ(most_probable(std::vector<float>{0.5F, 0.5F}, 5).size(), 2U);
 }
 
 }  // namespace

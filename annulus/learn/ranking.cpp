@@ -1,5 +1,5 @@
 // Partial sort of class probabilities.
-#include "annulus/eval/ranking.h"
+#include "annulus/learn/ranking.h"
 
 #include <algorithm>
 
