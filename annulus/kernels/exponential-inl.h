@@ -31,27 +31,45 @@ inline constexpr float kPower3 = 0.055507132974691925F;
 inline constexpr float kPower4 = 0.009675541272859176F;
 inline constexpr float kPower5 = 0.0013276464243910553F;
 
-// e^x of x in units of kUnit, for x <= 0 up to rounding: for float 2^x, relative error below 2e-7; below 2^-126 it
-// stays there.
-template <class D>
-HWY_INLINE hn::Vec<D> exponential(D d, hn::Vec<D> x) {
+// Where powers of two end: below it, exponentials of float stay there.
+inline constexpr float kLeastPower = -126.0F;
+
+// Whether an exponential minds that its argument may be below kLeastPower; not to costs a tenth less.
+enum class Range : unsigned char { kAny, kNormal };
+
+// x[q] = e^x[q] of x in units of kUnit, for x <= 0 up to rounding: for float 2^x, relative error below 2e-7. Step by
+// step for all of x, so that a processor has several to work on.
+template <Range kRange, std::size_t kCount, class D>
+HWY_INLINE void exponentials(D d, hn::Vec<D>* x) {
   if constexpr (std::is_same_v<hn::TFromD<D>, float>) {
+    using V = hn::Vec<D>;
     const hn::RebindToSigned<D> di;
-    x = hn::Max(x, hn::Set(d, -126.0F));
+    if constexpr (kRange == Range::kAny) {
+      for (std::size_t q = 0; q < kCount; ++q) x[q] = hn::Max(x[q], hn::Set(d, kLeastPower));
+    }
     // Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits.
     const auto magic = hn::Set(d, 12582912.0F);
-    const auto shifted = hn::Add(x, magic);
-    const auto fraction = hn::Sub(x, hn::Sub(shifted, magic));
-    auto power = hn::MulAdd(fraction, hn::Set(d, kPower5), hn::Set(d, kPower4));
-    power = hn::MulAdd(fraction, power, hn::Set(d, kPower3));
-    power = hn::MulAdd(fraction, power, hn::Set(d, kPower2));
-    power = hn::MulAdd(fraction, power, hn::Set(d, kPower1));
-    power = hn::MulAdd(fraction, power, hn::Set(d, kPower0));
-    const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, shifted));
-    return hn::BitCast(d, hn::Add(hn::BitCast(di, power), exponent));
+    V shifted[kCount];
+    V power[kCount];
+    for (std::size_t q = 0; q < kCount; ++q) shifted[q] = hn::Add(x[q], magic);
+    for (std::size_t q = 0; q < kCount; ++q) x[q] = hn::Sub(x[q], hn::Sub(shifted[q], magic));
+    for (std::size_t q = 0; q < kCount; ++q) power[q] = hn::MulAdd(x[q], hn::Set(d, kPower5), hn::Set(d, kPower4));
+    for (const float coefficient : {kPower3, kPower2, kPower1, kPower0}) {
+      for (std::size_t q = 0; q < kCount; ++q) power[q] = hn::MulAdd(x[q], power[q], hn::Set(d, coefficient));
+    }
+    for (std::size_t q = 0; q < kCount; ++q) {
+      const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, shifted[q]));
+      x[q] = hn::BitCast(d, hn::Add(hn::BitCast(di, power[q]), exponent));
+    }
   } else {
-    return hn::Exp(d, x);
+    for (std::size_t q = 0; q < kCount; ++q) x[q] = hn::Exp(d, x[q]);
   }
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> exponential(D d, hn::Vec<D> x) {
+  exponentials<Range::kAny, 1>(d, &x);
+  return x;
 }
 
 // The first `count` numbers at `from`, zeros after them; reads no further.

@@ -32,6 +32,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class T>
 struct RowStatistics {
   T largest;
+  T smallest;
   T mean;
 };
 
@@ -46,7 +47,7 @@ struct PairTerms {
 
 // exponentials = exp(factor * (original + noise) - shift) for kCount noise rows at once; their sums into `sums` and,
 // where hits are counted, the largest ones into `largest`.
-template <std::size_t kCount, bool kHits, class T>
+template <std::size_t kCount, bool kHits, Range kRange, class T>
 HWY_INLINE void exponential_rows(const T* original, const PairTerms<T>* terms, std::size_t classes, T* sums,
                                  T* largest) {
   const hn::ScalableTag<T> d;
@@ -65,12 +66,15 @@ HWY_INLINE void exponential_rows(const T* original, const PairTerms<T>* terms, s
   std::size_t j = 0;
   for (; j + lanes <= classes; j += lanes) {
     const V base = hn::LoadU(d, original + j);
+    V value[kCount];
     for (std::size_t q = 0; q < kCount; ++q) {
-      const V logit = hn::Add(base, hn::LoadU(d, terms[q].noise + j));
-      const V value = exponential(d, hn::MulSub(logit, factor[q], shift[q]));
-      total[q] = hn::Add(total[q], value);
-      if constexpr (kHits) best[q] = hn::Max(best[q], value);
-      hn::StoreU(value, d, terms[q].exponentials + j);
+      value[q] = hn::MulSub(hn::Add(base, hn::LoadU(d, terms[q].noise + j)), factor[q], shift[q]);
+    }
+    exponentials<kRange, kCount>(d, value);
+    for (std::size_t q = 0; q < kCount; ++q) {
+      total[q] = hn::Add(total[q], value[q]);
+      if constexpr (kHits) best[q] = hn::Max(best[q], value[q]);
+      hn::StoreU(value[q], d, terms[q].exponentials + j);
     }
   }
   if (j < classes) {
@@ -161,20 +165,25 @@ RowStatistics<T> row_statistics(const T* row, std::size_t count) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   auto best = hn::Set(d, row[0]);
+  auto least = best;
   auto sum = hn::Zero(d);
   T tail_best = row[0];
+  T tail_least = row[0];
   T tail_sum = 0;
   std::size_t j = 0;
   for (; j + lanes <= count; j += lanes) {
     const auto value = hn::LoadU(d, row + j);
     best = hn::Max(best, value);
+    least = hn::Min(least, value);
     sum = hn::Add(sum, value);
   }
   for (; j < count; ++j) {
     tail_best = std::max(tail_best, row[j]);
+    tail_least = std::min(tail_least, row[j]);
     tail_sum += row[j];
   }
   return {std::max(hn::GetLane(hn::MaxOfLanes(d, best)), tail_best),
+          std::min(hn::GetLane(hn::MinOfLanes(d, least)), tail_least),
           (hn::GetLane(hn::SumOfLanes(d, sum)) + tail_sum) / static_cast<T>(count)};
 }
 
@@ -196,18 +205,25 @@ HWY_INLINE LossSums original_pairs(OriginalTerms<T>& original, const RowStatisti
   // A sum below this means that the shift, an upper bound, was far above the largest logit: take the exact maximum.
   const T smallest_sum = std::is_same_v<T, float> ? T{1e-25F} : static_cast<T>(1e-200);
   PairTerms<T>* pairs = original.pairs;
+  bool normal = true;  // no argument can be below kLeastPower, with room for rounding
   for (std::size_t q = 0; q < kCount; ++q) {
     pairs[q].factor = original.scales[q] * kUnit<T>;
     pairs[q].shift = pairs[q].factor * (original.statistics.largest + noise[q].largest);
+    const T least = pairs[q].factor * (original.statistics.smallest + noise[q].smallest) - pairs[q].shift;
+    normal = normal && least > static_cast<T>(kLeastPower) + T{1};
   }
   T sums[kCount];
   T largest[kCount];
-  exponential_rows<kCount, kHits>(original.logits, pairs, classes, sums, largest);
+  if (normal) {
+    exponential_rows<kCount, kHits, Range::kNormal>(original.logits, pairs, classes, sums, largest);
+  } else {
+    exponential_rows<kCount, kHits, Range::kAny>(original.logits, pairs, classes, sums, largest);
+  }
   LossSums result;
   for (std::size_t q = 0; q < kCount; ++q) {
     if (!(sums[q] >= smallest_sum)) {
       pairs[q].shift = pairs[q].factor * largest_sum(original.logits, pairs[q].noise, classes);
-      exponential_rows<1, kHits>(original.logits, pairs + q, classes, sums + q, largest + q);
+      exponential_rows<1, kHits, Range::kAny>(original.logits, pairs + q, classes, sums + q, largest + q);
     }
     const T scale = original.scales[q];
     original.weights[q] = gradient_scale * scale / sums[q];
@@ -298,12 +314,12 @@ LossSums gradient(const VirtualLogits<T>& logits, T smoothing, T gradient_scale,
   const std::size_t noise_rows = logits.noise.rows();
   const std::size_t classes = logits.original.cols();
   auto* statistics = reinterpret_cast<RowStatistics<T>*>(scratch);
-  static_assert(sizeof(RowStatistics<T>) == 2 * sizeof(T));
+  static_assert(sizeof(RowStatistics<T>) == 3 * sizeof(T));
   for (std::size_t i = 0; i < originals; ++i) {
     statistics[i] = row_statistics(logits.original.data() + i * logits.original.stride(), classes);
   }
   const Pass<T> pass{logits,         smoothing,  gradient_scale,         original_gradient,
-                     noise_gradient, statistics, scratch + 2 * originals};
+                     noise_gradient, statistics, scratch + 3 * originals};
   LossSums result;
   std::size_t first = 0;
   for (; first + kNoiseBlock <= noise_rows; first += kNoiseBlock) {
@@ -343,9 +359,11 @@ float exponential_sum_float(const float* row, std::size_t count) {
   V sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
   std::size_t j = 0;
   for (; j + 4 * lanes <= count; j += 4 * lanes) {
-    for (std::size_t q = 0; q < 4; ++q) {
-      sums[q] = hn::Add(sums[q], exponential(d, hn::Mul(unit, hn::LoadU(d, row + j + q * lanes))));
-    }
+    V value[4];
+    for (std::size_t q = 0; q < 4; ++q) value[q] = hn::Mul(unit, hn::LoadU(d, row + j + q * lanes));
+    exponentials<Range::kAny, 2>(d, value);
+    exponentials<Range::kAny, 2>(d, value + 2);
+    for (std::size_t q = 0; q < 4; ++q) sums[q] = hn::Add(sums[q], value[q]);
   }
   float total = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]))));
   for (; j < count; ++j) total += std::exp(row[j]);
@@ -382,7 +400,7 @@ float exponential_sum(std::span<const float> row) {
 }
 
 std::size_t virtual_softmax_scratch(std::size_t classes, std::size_t originals, std::size_t noise_rows) {
-  const std::size_t blocks = 2 * originals + kOriginalBlock * kNoiseBlock * classes;
+  const std::size_t blocks = 3 * originals + kOriginalBlock * kNoiseBlock * classes;
   return std::max(blocks, classes <= kFewClasses ? few_classes_scratch(classes, noise_rows) : 0);
 }
 
