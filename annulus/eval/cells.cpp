@@ -2,7 +2,7 @@
 #include "annulus/eval/cells.h"
 
 #include <nlohmann/json.hpp>
-#include <span>
+#include <utility>
 
 #include "annulus/base/checksum.h"
 
@@ -13,13 +13,42 @@ std::string cell_key(const std::map<std::string, std::string>& parts) {
   return sha256_hex(std::as_bytes(std::span(text)));
 }
 
-std::string cell_value(const CellStore& store, const std::string& key, const std::function<std::string()>& compute) {
-  if (store.find) {
-    if (auto found = store.find(key)) return *found;
+namespace {
+
+// Nothing where another process is at it.
+std::optional<std::string> value_unless_busy(const CellStore& store, const Cell& cell) {
+  const auto found = [&] { return store.find ? store.find(cell.key) : std::nullopt; };
+  if (auto value = found()) return value;
+  std::shared_ptr<const void> claim;
+  if (store.claim) {
+    claim = store.claim(cell.key);
+    if (!claim) return std::nullopt;
+    // Another process may have finished it between the two looks.
+    if (auto value = found()) return value;
   }
-  std::string value = compute();
-  if (store.keep) store.keep(key, value);
+  std::string value = cell.compute();
+  if (store.keep) store.keep(cell.key, value);
   return value;
+}
+
+}  // namespace
+
+std::vector<std::string> cell_values(const CellStore& store, std::span<const Cell> cells,
+                                     const std::function<void(std::size_t settled)>& progress) {
+  std::vector<std::optional<std::string>> values(cells.size());
+  for (std::size_t settled = 0; settled < cells.size();) {
+    const std::size_t before = settled;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (values[i]) continue;
+      if (progress) progress(settled);
+      values[i] = value_unless_busy(store, cells[i]);
+      if (values[i]) ++settled;
+    }
+    if (settled == before && store.wait) store.wait();
+  }
+  std::vector<std::string> result;
+  for (auto& value : values) result.push_back(std::move(*value));
+  return result;
 }
 
 }  // namespace annulus

@@ -1,10 +1,14 @@
 // Results of finished cells, kept by somebody else: a run that was killed computes only what is missing.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace annulus {
 
@@ -13,12 +17,26 @@ namespace annulus {
 struct CellStore {
   std::function<std::optional<std::string>(const std::string& key)> find{};
   std::function<void(const std::string& key, const std::string& value)> keep{};
+  // Where several processes share a store: takes on the work of a cell, until what it returns is gone; null while
+  // another process is at it. Absent: nobody else is.
+  std::function<std::shared_ptr<const void>(const std::string& key)> claim{};
+  std::function<void()> wait{};  // for a moment, until others may have finished something
+
+  bool empty() const { return !find && !keep; }
+};
+
+struct Cell {
+  std::string key;
+  std::function<std::string()> compute;
 };
 
 // A key of 64 hexadecimal digits from what a cell depends on, by name.
 std::string cell_key(const std::map<std::string, std::string>& parts);
 
-// The value of a cell, found or computed and kept.
-std::string cell_value(const CellStore& store, const std::string& key, const std::function<std::string()>& compute);
+// The values of cells, found or computed and kept. Those that other processes are at come last: they are looked for
+// until they are there, or until their process is gone and they are computed here. Called between cells, `progress` is
+// told how many are settled.
+std::vector<std::string> cell_values(const CellStore& store, std::span<const Cell> cells,
+                                     const std::function<void(std::size_t settled)>& progress = {});
 
 }  // namespace annulus

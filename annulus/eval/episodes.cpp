@@ -147,8 +147,7 @@ class Runner {
     double epsilons = 0.0;
     std::vector<std::uint64_t> hits(set_.classes(), 0);
     std::vector<std::uint64_t> rows(set_.classes(), 0);
-    for (std::size_t s = 0; s < options_.seeds; ++s) {
-      const SeedScore score = seed_cell(method, recipe, sampler, shape, options_.seed + s);
+    for (const SeedScore& score : all_seeds(method, recipe, sampler, shape)) {
       epsilons += score.epsilons;
       result.seconds += score.seconds;
       for (std::size_t c = 0; c < hits.size(); ++c) {
@@ -156,7 +155,6 @@ class Runner {
         rows[c] += score.rows[c];
       }
       result.accuracies.push_back(score.accuracies);
-      done_ += options_.episodes;
     }
     result.epsilon = epsilons / static_cast<double>(options_.seeds * options_.episodes);
     sum_up(result);
@@ -166,24 +164,50 @@ class Runner {
   }
 
  private:
-  // Finds the episodes of a seed among those kept, or runs them.
-  SeedScore seed_cell(const Method& method, const Recipe& recipe, const EpisodeSampler& sampler,
-                      const EpisodeShape& shape, std::uint64_t seed) {
-    const auto compute = [&] { return run_seed(method, recipe, sampler, shape, seed, 0, options_.episodes, true); };
-    if (!options_.cells.find && !options_.cells.keep) return compute();
+  std::string seed_key(const Method& method, const Recipe& recipe, const EpisodeShape& shape,
+                       std::uint64_t seed) const {
     std::map<std::string, std::string> parts = describe(recipe);
     parts["protocol"] = "episodes";
     parts["data"] = options_.data_name;
     parts["shape"] = fmt::format("{} {} {} {}", shape.ways, shape.shots, shape.queries, options_.episodes);
     parts["seed"] = std::to_string(seed);
     parts["method"] = std::string(method.name);
-    SeedScore score = seed_from_json(cell_value(options_.cells, cell_key(parts), [&] { return seed_json(compute()); }));
+    return cell_key(parts);
+  }
+
+  SeedScore kept_seed(const std::string& value) const {
+    SeedScore score = seed_from_json(value);
     if (score.hits.size() != set_.classes() || score.rows.size() != set_.classes() ||
         score.accuracies.size() != options_.episodes) {
       fail(ErrorKind::kFormat, "expected {} kept episodes of {} classes, found {} and {}", options_.episodes,
            set_.classes(), score.accuracies.size(), score.hits.size());
     }
     return score;
+  }
+
+  // The episodes of every seed: those that are kept are found, the others are run.
+  std::vector<SeedScore> all_seeds(const Method& method, const Recipe& recipe, const EpisodeSampler& sampler,
+                                   const EpisodeShape& shape) {
+    const std::size_t before = done_;
+    std::vector<SeedScore> scores;
+    std::vector<Cell> cells;
+    for (std::size_t s = 0; s < options_.seeds; ++s) {
+      const std::uint64_t seed = options_.seed + s;
+      const auto run = [&, seed] { return run_seed(method, recipe, sampler, shape, seed, 0, options_.episodes, true); };
+      if (options_.cells.empty()) {
+        scores.push_back(run());
+        done_ += options_.episodes;
+      } else {
+        cells.push_back({seed_key(method, recipe, shape, seed), [run] { return seed_json(run()); }});
+      }
+    }
+    const auto values = cell_values(options_.cells, cells, [&](std::size_t settled) {
+      done_ = before + settled * options_.episodes;
+      report(progress_, {fmt::format("{}, k={}", method.name, shape.shots), done_, total(), {}});
+    });
+    for (const std::string& value : values) scores.push_back(kept_seed(value));
+    done_ = before + options_.seeds * options_.episodes;
+    return scores;
   }
 
   // Episodes [first, first + count) of a seed.

@@ -83,12 +83,7 @@ ManyWayRun run_method(const Method& method, const Source& source, const Split& s
   return run;
 }
 
-// Finds a run among those kept, or runs it.
-ManyWayRun run_cell(const ManyWayOptions& options, const std::string& name, const Source& source, const Split& split,
-                    const LabelledRows& support, const Recipe& recipe, const ProgressCallback& progress) {
-  const Method& method = method_named(name);
-  const auto compute = [&] { return run_method(method, source, split, support, {recipe, options.base}, progress); };
-  if (!options.cells.find && !options.cells.keep) return compute();
+std::string run_key(const ManyWayOptions& options, const std::string& name, const Split& split, const Recipe& recipe) {
   std::map<std::string, std::string> parts = describe(recipe);
   parts["protocol"] = "many-way";
   parts["data"] = options.data_name;
@@ -96,7 +91,7 @@ ManyWayRun run_cell(const ManyWayOptions& options, const std::string& name, cons
   parts["draw"] = std::to_string(split.seed);
   parts["training_seed"] = std::to_string(options.training_seed);
   parts["method"] = name;
-  return run_from_json(cell_value(options.cells, cell_key(parts), [&] { return run_to_json(compute()); }));
+  return cell_key(parts);
 }
 
 // Counts runs; what happens inside the current run is told by the detail.
@@ -216,6 +211,44 @@ void compare_methods(ManyWayReport& report, std::size_t first, const ManyWayOpti
 
 std::string shots_words(std::size_t shots) { return shots == 0 ? "all rows" : fmt::format("k={}", shots); }
 
+// Every method on every draw, method by method within a draw; runs that are kept are found, the others are made. `done`
+// of `total` runs came before.
+std::vector<ManyWayRun> runs_of(const Source& source, std::span<const Split> draws, const ManyWayOptions& options,
+                                const ProgressCallback& progress, std::size_t done, std::size_t total) {
+  std::size_t settled = 0;
+  std::size_t gathered = draws.size();
+  LabelledRows support;
+  const auto run = [&](std::size_t subset, const std::string& name, const Recipe& recipe) {
+    if (gathered != subset) support = gather(source.train, draws[subset].support);
+    gathered = subset;
+    const std::string stage =
+        fmt::format("{}, {}, subset {}/{}", name, shots_words(draws[subset].shots), subset + 1, draws.size());
+    return run_method(method_named(name), source, draws[subset], support, {recipe, options.base},
+                      progress_of_run(progress, stage, done + settled, total));
+  };
+  std::vector<ManyWayRun> runs;
+  std::vector<Cell> cells;
+  for (std::size_t subset = 0; subset < draws.size(); ++subset) {
+    Recipe recipe = options.recipe;
+    set_seed(recipe, draws[subset].seed + options.training_seed);
+    for (const std::string& name : options.methods) {
+      if (options.cells.empty()) {
+        runs.push_back(run(subset, name, recipe));
+        ++settled;
+      } else {
+        cells.push_back({run_key(options, name, draws[subset], recipe),
+                         [&run, subset, &name, recipe] { return run_to_json(run(subset, name, recipe)); }});
+      }
+    }
+  }
+  const auto values = cell_values(options.cells, cells, [&](std::size_t count) {
+    settled = count;
+    report(progress, {fmt::format("{} runs", total), done + settled, total, {}});
+  });
+  for (const std::string& value : values) runs.push_back(run_from_json(value));
+  return runs;
+}
+
 ManyWayReport evaluate(const Source& source, const ManyWayOptions& options, const ProgressCallback& progress) {
   check_options(options, source.train.dimension());
   ManyWayReport result{{}, source.train.classes(), source.train.dimension()};
@@ -228,18 +261,11 @@ ManyWayReport evaluate(const Source& source, const ManyWayOptions& options, cons
     const std::span<const Split> draws(begin, end);
     const std::size_t first = result.results.size();
     for (const std::string& name : options.methods) result.results.push_back({name, begin->shots});
-    for (std::size_t subset = 0; subset < draws.size(); ++subset) {
-      const Split& split = draws[subset];
-      const LabelledRows support = gather(source.train, split.support);
-      Recipe recipe = options.recipe;
-      set_seed(recipe, split.seed + options.training_seed);
-      for (std::size_t m = 0; m < options.methods.size(); ++m, ++done) {
-        const std::string stage =
-            fmt::format("{}, {}, subset {}/{}", options.methods[m], shots_words(split.shots), subset + 1, draws.size());
-        result.results[first + m].runs.push_back(run_cell(options, options.methods[m], source, split, support, recipe,
-                                                          progress_of_run(progress, stage, done, total)));
-      }
+    std::vector<ManyWayRun> runs = runs_of(source, draws, options, progress, done, total);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      result.results[first + i % options.methods.size()].runs.push_back(std::move(runs[i]));
     }
+    done += draws.size() * options.methods.size();
     for (std::size_t m = 0; m < options.methods.size(); ++m) {
       sum_up(result.results[first + m]);
       name_confusions(result.results[first + m], source, draws);

@@ -1,12 +1,12 @@
-// Appends lines with write and fdatasync; a lock keeps a second run out.
+// Appends lines with pwrite and fdatasync, under a lock; claims are locks too.
 #include "annulus/store/cell_file.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -14,12 +14,14 @@
 
 #include "annulus/base/checksum.h"
 #include "annulus/base/error.h"
+#include "annulus/store/byte_lock.h"
 
 namespace annulus {
 namespace {
 
 constexpr std::size_t kSumDigits = 16;
 constexpr std::size_t kKeyDigits = 64;
+constexpr std::uint64_t kWriting = 0;  // the number that is locked to write; no key has it
 
 std::string sum_of(std::string_view key_and_value) {
   return sha256_hex(std::as_bytes(std::span(key_and_value))).substr(0, kSumDigits);
@@ -39,17 +41,7 @@ CellFile::CellFile(std::filesystem::path path) : path_(std::move(path)) {
   descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor_ < 0) fail(ErrorKind::kIo, "{}: cannot open: {}", path_.string(), std::strerror(errno));
   try {
-    if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      fail(ErrorKind::kInput, "{}: expected a file of results that no other run has open, found it in use",
-           path_.string());
-    }
-    std::string text;
-    std::array<char, 1 << 16> buffer{};
-    for (ssize_t count = 0; (count = read(descriptor_, buffer.data(), buffer.size())) != 0;) {
-      if (count < 0) fail(ErrorKind::kIo, "{}: cannot read: {}", path_.string(), std::strerror(errno));
-      text.append(buffer.data(), static_cast<std::size_t>(count));
-    }
-    read_lines(text);
+    read_new_lines();
   } catch (...) {
     close(descriptor_);
     throw;
@@ -58,30 +50,39 @@ CellFile::CellFile(std::filesystem::path path) : path_(std::move(path)) {
 
 CellFile::~CellFile() { close(descriptor_); }
 
-void CellFile::read_lines(const std::string& text) {
-  std::size_t whole = 0;  // bytes of whole lines
-  for (std::size_t line = 1; whole < text.size(); ++line) {
-    const std::size_t end = text.find('\n', whole);
-    if (end == std::string::npos) break;
-    const auto content = checked(std::string_view(text).substr(whole, end - whole));
+// Leaves a last line without its end alone: its writer may be at it.
+void CellFile::read_new_lines() {
+  std::string text;
+  std::array<char, 1 << 16> buffer{};
+  for (ssize_t count = 1; count != 0;) {
+    count = pread(descriptor_, buffer.data(), buffer.size(), static_cast<off_t>(whole_ + text.size()));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(ErrorKind::kIo, "{}: cannot read: {}", path_.string(), std::strerror(errno));
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    const auto content = checked(std::string_view(text).substr(begin, end - begin));
     if (!content) {
       fail(ErrorKind::kFormat, "{}: expected a finished result with its checksum in line {}, found something else",
-           path_.string(), line);
+           path_.string(), lines_ + 1);
     }
     values_[std::string(content->substr(0, kKeyDigits))] = content->substr(kKeyDigits + 1);
-    whole = end + 1;
-  }
-  if (whole < text.size() && ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) {
-    fail(ErrorKind::kIo, "{}: cannot drop a line that was cut off: {}", path_.string(), std::strerror(errno));
-  }
-  if (lseek(descriptor_, 0, SEEK_END) < 0) {
-    fail(ErrorKind::kIo, "{}: cannot find its end: {}", path_.string(), std::strerror(errno));
+    whole_ += end + 1 - begin;
+    ++lines_;
   }
 }
 
-std::optional<std::string> CellFile::find(const std::string& key) const {
-  const auto found = values_.find(key);
+std::optional<std::string> CellFile::find(const std::string& key) {
+  auto found = values_.find(key);
+  if (found == values_.end()) {
+    read_new_lines();
+    found = values_.find(key);
+  }
   return found == values_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::shared_ptr<const void> CellFile::claim(const std::string& key) const {
+  return try_lock_number(descriptor_, number_of_hex(key), path_);
 }
 
 void CellFile::keep(const std::string& key, const std::string& value) {
@@ -90,19 +91,29 @@ void CellFile::keep(const std::string& key, const std::string& value) {
   }
   const std::string content = key + " " + value;
   const std::string line = sum_of(content) + " " + content + "\n";
+  const auto alone = lock_number(descriptor_, kWriting, path_);
+  read_new_lines();
+  // Nobody else writes now: what follows the last whole line was cut off by a kill.
+  if (ftruncate(descriptor_, static_cast<off_t>(whole_)) != 0) {
+    fail(ErrorKind::kIo, "{}: cannot drop a line that was cut off: {}", path_.string(), std::strerror(errno));
+  }
   for (std::size_t written = 0; written < line.size();) {
-    const ssize_t count = write(descriptor_, line.data() + written, line.size() - written);
+    const ssize_t count =
+        pwrite(descriptor_, line.data() + written, line.size() - written, static_cast<off_t>(whole_ + written));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail(ErrorKind::kIo, "{}: cannot write: {}", path_.string(), std::strerror(errno));
     written += static_cast<std::size_t>(count);
   }
   if (fdatasync(descriptor_) != 0) fail(ErrorKind::kIo, "{}: cannot write: {}", path_.string(), std::strerror(errno));
+  whole_ += line.size();
+  ++lines_;
   values_[key] = value;
 }
 
 CellStore CellFile::store() {
   return {[this](const std::string& key) { return find(key); },
-          [this](const std::string& key, const std::string& value) { keep(key, value); }};
+          [this](const std::string& key, const std::string& value) { keep(key, value); },
+          [this](const std::string& key) { return claim(key); }, wait_for_others};
 }
 
 }  // namespace annulus

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -12,29 +13,33 @@
 namespace annulus {
 
 // A text file of lines "checksum key value"; the checksum covers key and value. A last line that was cut off by a kill
-// is dropped when the file is opened; damage anywhere else is an error. One process has it open at a time. Not safe for
-// concurrent calls.
+// is overwritten; damage anywhere else is an error. Several processes may have it open: each finds what the others
+// keep, and claims what it computes, so that they share the cells out. A process that dies loses its claims. Not safe
+// for concurrent calls.
 class CellFile {
  public:
-  // Opens the file, or makes an empty one. Throws Error{kIo}, Error{kFormat} naming the line that is damaged, and
-  // Error{kInput} where another process has it open.
+  // Opens the file, or makes an empty one. Throws Error{kIo}, and Error{kFormat} naming the line that is damaged.
   explicit CellFile(std::filesystem::path path);
   ~CellFile();
   CellFile(const CellFile&) = delete;
   CellFile& operator=(const CellFile&) = delete;
 
-  std::optional<std::string> find(const std::string& key) const;
+  std::optional<std::string> find(const std::string& key);
+  // The right to compute a cell until the pointer is gone; null while another process has it. Ends before this object.
+  std::shared_ptr<const void> claim(const std::string& key) const;
   // On disk when the call returns. The value is one line of text.
   void keep(const std::string& key, const std::string& value);
   std::size_t size() const { return values_.size(); }
-  // Functions that call find and keep; they live no longer than this object.
+  // Functions that call these; they live no longer than this object.
   CellStore store();
 
  private:
-  void read_lines(const std::string& text);
+  void read_new_lines();
 
   std::filesystem::path path_;
   int descriptor_ = -1;
+  std::size_t whole_ = 0;  // bytes of whole lines that were read
+  std::size_t lines_ = 0;  // of them
   std::map<std::string, std::string> values_;
 };
 

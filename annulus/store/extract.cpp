@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "annulus/base/clock.h"
@@ -14,6 +16,7 @@
 #include "annulus/base/folders.h"
 #include "annulus/base/parallel.h"
 #include "annulus/kernels/half.h"
+#include "annulus/store/byte_lock.h"
 #include "annulus/store/feature_cache.h"
 #include "annulus/store/feature_file.h"
 #include "annulus/store/image_file.h"
@@ -63,23 +66,26 @@ class Extraction {
         positions_(list.paths.size(), kBroken) {}
 
   void run(const ProgressCallback& progress) {
-    // Progress is told from the calling thread, which is one of those that work: it knows itself by this variable.
-    static thread_local char self = 0;
-    const char* const caller = &self;
     const auto start = now();
-    const auto seconds = [&] { return seconds_since(start); };
-    const std::size_t images = list_.paths.size();
-    const std::size_t group = backbone_.batch();
-    parallel_for(options_.threads, (images + group - 1) / group, [&](std::size_t task) {
-      extract_group(task * group, std::min(group, images - task * group));
-      if (&self != caller) return;
+    std::vector<std::size_t> images(list_.paths.size());
+    std::iota(images.begin(), images.end(), std::size_t{0});
+    const auto first = static_cast<std::size_t>(options_.first_share * static_cast<double>(images.size()));
+    std::rotate(images.begin(), images.begin() + static_cast<std::ptrdiff_t>(first), images.end());
+    const auto tell = [&] {
       const std::size_t done = computed_ + cached_ + broken_;
-      report(progress,
-             {"extract features", done, images, fmt::format("{:.1f} images/s", static_cast<double>(done) / seconds())});
-    });
-    report(progress, {"extract features", images, images,
-                      fmt::format("{:.1f} images/s", static_cast<double>(images) / seconds())});
-    seconds_ = seconds();
+      report(progress, {"extract features", done, list_.paths.size(),
+                        fmt::format("{:.1f} images/s", static_cast<double>(done) / seconds_since(start))});
+    };
+    // Images that other processes are at are looked for until they are there, or their process is gone.
+    for (; !images.empty(); images = std::exchange(deferred_, {})) {
+      extract_images(images, tell);
+      if (deferred_.size() < images.size()) continue;
+      tell();
+      wait_for_others();
+      cache_.refresh();
+    }
+    tell();
+    seconds_ = seconds_since(start);
   }
 
   const std::vector<std::uint64_t>& positions() const { return positions_; }
@@ -95,23 +101,51 @@ class Extraction {
   }
 
  private:
-  void extract_group(std::size_t first, std::size_t count) {
+  template <class Tell>
+  void extract_images(std::span<const std::size_t> images, const Tell& tell) {
+    // Progress is told from the calling thread, which is one of those that work: it knows itself by this variable.
+    static thread_local char self = 0;
+    const char* const caller = &self;
+    const std::size_t group = backbone_.batch();
+    parallel_for(options_.threads, (images.size() + group - 1) / group, [&](std::size_t task) {
+      extract_group(images.subspan(task * group, std::min(group, images.size() - task * group)));
+      if (&self == caller) tell();
+    });
+  }
+
+  // Whether the row of an image is in the cache.
+  bool found(std::size_t index, const Digest& digest, std::span<float> scratch) {
+    const auto position = cache_.find(digest);
+    if (!position || !cache_.read(*position, scratch)) return false;
+    positions_[index] = *position;
+    cached_.fetch_add(1);
+    return true;
+  }
+
+  void extract_group(std::span<const std::size_t> images) {
     std::vector<std::size_t> missing;
     std::vector<Digest> digests;
-    Matrix<float> prepared(count, recipe_.output_size());
+    std::vector<std::shared_ptr<const void>> claims;
+    Matrix<float> prepared(images.size(), recipe_.output_size());
     std::vector<float> scratch(backbone_.dimension());
-    for (std::size_t index = first; index < first + count; ++index) {
+    for (const std::size_t index : images) {
       guard(index, [&](const std::string& path) {
         const auto bytes = load_image_bytes(path, decode_options(recipe_).limits.max_bytes);
         const Digest digest = sha256_digest(bytes);
-        if (const auto position = cache_.find(digest); position && cache_.read(*position, scratch)) {
-          positions_[index] = *position;
-          cached_.fetch_add(1);
+        if (found(index, digest, scratch)) return;
+        auto claim = cache_.claim(digest);
+        // Another process may have finished it since the cache was read.
+        cache_.refresh();
+        if (found(index, digest, scratch)) return;
+        if (!claim) {
+          const std::lock_guard lock(mutex_);
+          deferred_.push_back(index);
           return;
         }
         prepare(bytes, path, recipe_, prepared.row(missing.size()));
         missing.push_back(index);
         digests.push_back(digest);
+        claims.push_back(std::move(claim));
       });
     }
     if (missing.empty()) return;
@@ -155,6 +189,7 @@ class Extraction {
   std::atomic<std::size_t> broken_{0};
   std::mutex mutex_;
   std::map<std::size_t, std::string> reasons_;
+  std::vector<std::size_t> deferred_;  // images that other processes are at
   double seconds_ = 0;
 };
 

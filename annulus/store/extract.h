@@ -24,6 +24,7 @@ struct ExtractOptions {
   std::filesystem::path cache;               // folder of computed features; empty: cache_folder()/features
   int threads = 0;                           // 0: all processors
   std::string backbone_name;                 // for the record; empty: the model file's name
+  double first_share = 0.0;  // where in the list to begin, from 0 to less than 1: processes that share it start apart
 };
 
 struct ExtractReport {
@@ -37,7 +38,8 @@ struct ExtractReport {
 
 // Writes the features of every readable image, in the order of the list, with labels, paths and a record of where they
 // come from, to `output` (.safetensors or .npz), which appears only when it is complete. Finished images are kept in
-// the cache at once: whatever ends the process, the next call goes on from there and writes the same bytes. Each thread
+// the cache at once: whatever ends the process, the next call goes on from there and writes the same bytes. Processes
+// that extract the same images into the same cache at a time share them out. Each thread
 // takes an image from the file to its features, so reading and decoding overlap with encoding, and memory does not grow
 // with the number of images beyond the list itself and 100 bytes each. Throws Error{kInput} when no image could be
 // used.

@@ -2,7 +2,6 @@
 #include "annulus/store/feature_cache.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 
 #include "annulus/base/checksum.h"
 #include "annulus/base/error.h"
+#include "annulus/store/byte_lock.h"
 
 namespace annulus {
 namespace {
@@ -36,21 +36,7 @@ static_assert(sizeof(KeyRecord) == 40);
 
 std::string reason() { return std::error_code(errno, std::generic_category()).message(); }
 
-// Held while the files grow; released when the process dies, however it dies.
-class FileLock {
- public:
-  FileLock(int descriptor, const std::filesystem::path& path) : descriptor_(descriptor) {
-    while (flock(descriptor_, LOCK_EX) != 0) {
-      if (errno != EINTR) fail(ErrorKind::kIo, "could not lock the feature cache {}: {}", path.string(), reason());
-    }
-  }
-  ~FileLock() { flock(descriptor_, LOCK_UN); }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-
- private:
-  int descriptor_;
-};
+constexpr std::uint64_t kGrowing = 0;  // the number that is locked while the files grow; no claim has it
 
 // Bytes read before the end of the file; an error counts as the end.
 std::size_t read_at(int descriptor, std::span<std::byte> out, std::uint64_t offset) {
@@ -121,7 +107,7 @@ FeatureCache::FeatureCache(const std::filesystem::path& folder, std::string_view
   const std::string hex = sha256_hex(std::as_bytes(std::span(maker)));
   try {
     open_files(folder, hex.substr(0, 32));
-    const FileLock lock(keys_, keys_path_);
+    const auto lock = lock_number(keys_, kGrowing, keys_path_);
     Header header{};
     std::memcpy(header.magic, kMagic, sizeof(header.magic));
     header.dimension = dimension_;
@@ -189,6 +175,16 @@ std::optional<std::uint64_t> FeatureCache::find(const Digest& image) const {
   return found->second;
 }
 
+void FeatureCache::refresh() {
+  const std::lock_guard guard(mutex_);
+  const auto lock = lock_number(keys_, kGrowing, keys_path_);
+  load_new_keys();
+}
+
+std::shared_ptr<const void> FeatureCache::claim(const Digest& image) const {
+  return try_lock_number(keys_, DigestHash()(image) | 1U, keys_path_);
+}
+
 bool FeatureCache::read(std::uint64_t position, std::span<float> row) const {
   KeyRecord key{};
   if (read_at(keys_, bytes_of(key), sizeof(Header) + position * sizeof(KeyRecord)) != sizeof(key)) return false;
@@ -199,7 +195,7 @@ bool FeatureCache::read(std::uint64_t position, std::span<float> row) const {
 
 std::uint64_t FeatureCache::append(const Digest& image, std::span<const float> row) {
   const std::lock_guard guard(mutex_);
-  const FileLock lock(keys_, keys_path_);
+  const auto lock = lock_number(keys_, kGrowing, keys_path_);
   load_new_keys();
   if (const auto found = positions_.find(image); found != positions_.end()) {
     std::vector<float> theirs(dimension_);

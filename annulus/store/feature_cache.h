@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -35,6 +36,10 @@ class FeatureCache {
   std::size_t rows() const;
   // Where the row of this image is, if it is there.
   std::optional<std::uint64_t> find(const Digest& image) const;
+  // Learns of the rows that other processes added.
+  void refresh();
+  // The right to compute the row of an image until the pointer is gone; null while another process has it.
+  std::shared_ptr<const void> claim(const Digest& image) const;
   // Copies the row at `position` and returns true; false when it is damaged.
   bool read(std::uint64_t position, std::span<float> row) const;
   // Stores a row and returns its position; when the image has an undamaged row already, returns that one's.

@@ -2,6 +2,13 @@
 #include "annulus/store/cell_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <vector>
 
 #include "tests/store/expect_error.h"
 #include "tests/store/scratch_folder.h"
@@ -20,7 +27,7 @@ TEST(CellFile, WhatWasKeptIsFoundByTheNextRun) {
     cells.store().keep(key('b'), "2");
     EXPECT_EQ(cells.store().find(key('b')), "2");
   }
-  const CellFile again(folder / "cells");
+  CellFile again(folder / "cells");
   EXPECT_EQ(again.size(), 2U);
   EXPECT_EQ(again.find(key('a')), "{\"accuracy\": 50}");
 }
@@ -41,7 +48,7 @@ TEST(CellFile, AKillAtAnyByteLosesAtMostTheLastCell) {
       EXPECT_EQ(cells.size(), length == whole.size() ? 2U : length >= first_line ? 1U : 0U);
       cells.keep(key('c'), "third");
     }
-    const CellFile again(path);
+    CellFile again(path);
     EXPECT_EQ(again.find(key('c')), "third");
   }
 }
@@ -60,10 +67,66 @@ TEST(CellFile, DamageIsSaidAndNotUsed) {
   EXPECT_EQ(content_of(path), text);
 }
 
-TEST(CellFile, TwoRunsDoNotShareOne) {
+TEST(CellFile, RunsFindWhatOthersKeep) {
+  const ScratchFolder folder;
+  CellFile first(folder / "cells");
+  CellFile second(folder / "cells");
+  first.keep(key('a'), "1");
+  EXPECT_EQ(second.find(key('a')), "1");
+  second.keep(key('b'), "2");
+  first.keep(key('c'), "3");
+  EXPECT_EQ(first.find(key('b')), "2");
+  CellFile third(folder / "cells");
+  EXPECT_EQ(third.size(), 3U);
+}
+
+TEST(CellFile, ACellIsClaimedByOneRunAtATime) {
   const ScratchFolder folder;
   const CellFile first(folder / "cells");
-  expect_error(ErrorKind::kInput, "in use", [&] { CellFile second(folder / "cells"); });
+  const CellFile second(folder / "cells");
+  {
+    const auto claim = first.claim(key('a'));
+    EXPECT_NE(claim, nullptr);
+    EXPECT_EQ(second.claim(key('a')), nullptr);
+    EXPECT_NE(second.claim(key('b')), nullptr);
+  }
+  EXPECT_NE(second.claim(key('a')), nullptr);
+}
+
+// Keeps cells until it is killed, at any moment.
+void keep_until_killed(const std::filesystem::path& path) {
+  CellFile cells(path);
+  for (;;) {
+    for (char digit = '1'; digit <= '9'; ++digit) {
+      const auto claim = cells.claim(key(digit));
+      if (claim && !cells.find(key(digit))) cells.keep(key(digit), std::string(2000, digit));
+    }
+  }
+}
+
+TEST(CellFile, KilledRunsLoseNothingDoubleNothingAndHoldNobodyUp) {
+  for (int round = 0; round < 40; ++round) {
+    const ScratchFolder folder;
+    std::array<pid_t, 2> children{};
+    for (pid_t& child : children) {
+      child = fork();
+      if (child == 0) keep_until_killed(folder / "cells");
+    }
+    usleep(static_cast<useconds_t>(100 * round));
+    for (const pid_t child : children) {
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    }
+    CellFile cells(folder / "cells");
+    std::vector<Cell> wanted;
+    for (char digit = '1'; digit <= '9'; ++digit) wanted.push_back({key(digit), [] { return "after"; }});
+    const auto values = cell_values(cells.store(), wanted);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      EXPECT_TRUE(values[i] == "after" || values[i] == std::string(2000, static_cast<char>('1' + i)));
+    }
+    const std::string text = content_of(folder / "cells");
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 9);
+  }
 }
 
 }  // namespace
