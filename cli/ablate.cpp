@@ -11,6 +11,7 @@
 #include "annulus/eval/method.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
+#include "cli/launch.h"
 #include "cli/load_data.h"
 #include "cli/progress_bar.h"
 #include "cli/recipe_options.h"
@@ -48,6 +49,7 @@ void run_ablate(const AblateCommand& options) {
     return ablate([&](std::size_t shots) { return draws_of_rows(set, shots, options.subsets, draws); }, ablation,
                   bar.callback());
   }();
+  if (only_helps()) return;
   stamp.test_labels_used = uses_test_labels(report);
   if (stamp.test_labels_used) stamp.chosen_on["rows marked as best"] = "learning rate on the TEST labels";
   if (!options.json.empty()) {

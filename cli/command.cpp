@@ -8,6 +8,7 @@
 #include "annulus/base/error.h"
 #include "annulus/eval/method.h"
 #include "annulus/store/atomic_file.h"
+#include "cli/launch.h"
 
 namespace annulus::cli {
 
@@ -65,6 +66,7 @@ std::size_t parse_shots(std::string_view text) {
 }
 
 void write_output(const std::string& file, std::string_view text) {
+  if (only_helps()) return;
   if (file == "-") {
     std::fwrite(text.data(), 1, text.size(), stdout);
   } else {

@@ -9,6 +9,7 @@
 #include "annulus/eval/report.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
+#include "cli/launch.h"
 #include "cli/load_data.h"
 #include "cli/progress_bar.h"
 #include "cli/recipe_options.h"
@@ -55,6 +56,7 @@ void run_episodes(const EpisodesCommand& options) {
   if (base) stamp.checksums["base"] = base->checksum();
   protocol.data_name = data_name(stamp);
   const EpisodesReport report = evaluate_episodes(set, protocol, bar.callback());
+  if (only_helps()) return;
   if (!options.json.empty()) write_output(options.json, episodes_json(report, protocol, options.features.path, stamp));
   if (options.json == "-") return;
   fmt::print("{}-way episodes, {} queries a class, features of {} numbers, {} episodes x {} {}\n{}{}{}{}",

@@ -11,6 +11,7 @@
 #include "annulus/store/split_file.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
+#include "cli/launch.h"
 #include "cli/load_data.h"
 #include "cli/progress_bar.h"
 #include "cli/recipe_options.h"
@@ -122,6 +123,7 @@ void run_evaluate(const EvaluateOptions& options) {
   ReportContext context{{}, {}, options.run.seed, options.subsets, describe(protocol.recipe)};
   context.stamp = make_stamp(options.methods, {}, options.run.seed, options.subsets, options.run.threads);
   const ManyWayReport report = evaluate_files(options, protocol, context);
+  if (only_helps()) return;
   if (!options.json.empty()) write_output(options.json, many_way_json(report, context));
   if (!options.csv.empty()) write_output(options.csv, many_way_csv(report));
   if (options.json != "-" && options.csv != "-") print_report(report, *context.stamp);

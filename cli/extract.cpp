@@ -9,6 +9,7 @@
 #include "annulus/store/image_folder.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
+#include "cli/launch.h"
 #include "cli/load_data.h"
 #include "cli/progress_bar.h"
 
@@ -53,10 +54,16 @@ void run_extract(const ExtractCommand& options) {
     Encoder opened = open_encoder(options.encoder, bar.callback());
     ExtractOptions extracting = extract_options(options.encoder, opened, options.run.threads);
     extracting.type = options.type == "f32" ? FeatureType::kFloat32 : FeatureType::kFloat16;
-    report = extract(list, opened.backbone, opened.recipe, extracting, options.output, bar.callback());
+    extracting.first_share = first_share();
+    if (only_helps()) {
+      extract_set(list, options.images, opened.backbone, opened.recipe, extracting, report, bar.callback());
+    } else {
+      report = extract(list, opened.backbone, opened.recipe, extracting, options.output, bar.callback());
+    }
     note_broken_images(report, bar);
     return opened;
   }();
+  if (only_helps()) return;
   if (!options.json.empty()) write_json(options.json, report_json(options, encoder, list, report));
   if (options.run.quiet || options.json == "-") return;
   fmt::print(

@@ -4,6 +4,7 @@
 #include "annulus/base/error.h"
 #include "annulus/store/feature_file.h"
 #include "annulus/store/image_folder.h"
+#include "cli/launch.h"
 
 namespace annulus::cli {
 
@@ -36,8 +37,9 @@ FeatureSet encode_images(const ImageList& list, const std::string& source, const
                          const EncoderOptions& options, int threads, ProgressBar& bar) {
   for (const std::string& warning : list.warnings) bar.note(warning);
   ExtractReport report;
-  FeatureSet set = extract_set(list, source, encoder.backbone, encoder.recipe,
-                               extract_options(options, encoder, threads), report, bar.callback());
+  ExtractOptions extracting = extract_options(options, encoder, threads);
+  extracting.first_share = first_share();
+  FeatureSet set = extract_set(list, source, encoder.backbone, encoder.recipe, extracting, report, bar.callback());
   note_broken_images(report, bar);
   return set;
 }

@@ -16,6 +16,7 @@
 #include "annulus/base/version.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/launch.h"
 
 namespace annulus::cli {
 namespace {
@@ -69,6 +70,12 @@ void build(CLI::App& app, Action& action) {
   add_completion(app, action);
 }
 
+// Whether several processes of a launcher share the verb's work out; others are done by the first process alone.
+bool shares_work(const CLI::App& app) {
+  const std::string verb = app.get_subcommands().front()->get_name();
+  return verb == "extract" || verb == "evaluate" || verb == "episodes" || verb == "ablate" || verb == "reproduce";
+}
+
 // A full disk shows only when the last buffer is written.
 void flush_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
@@ -107,6 +114,7 @@ int run(int count, char** arguments) {
     return complain(ErrorKind::kUsage, usage_message(app, error, count > 1 ? arguments[1] : ""));
   }
   catch_interrupts();
+  if (only_helps() && !shares_work(app)) return 0;
   action();
   flush_output();
   return 0;

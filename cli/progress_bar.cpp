@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "cli/interrupt.h"
+#include "cli/launch.h"
 
 namespace annulus::cli {
 namespace {
@@ -37,7 +38,10 @@ std::string clock_text(double seconds) {
 }
 
 ProgressBar::ProgressBar(bool quiet)
-    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), last_shown_(Clock::now()), stage_start_(last_shown_) {}
+    : quiet_(quiet || only_helps()),
+      terminal_(isatty(STDERR_FILENO) != 0),
+      last_shown_(Clock::now()),
+      stage_start_(last_shown_) {}
 
 ProgressBar::~ProgressBar() { clear(); }
 

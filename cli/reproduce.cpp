@@ -189,7 +189,7 @@ void measure_units(const ReproduceCommand& options, const std::vector<Unit>& uni
         report.gains.push_back(std::move(*gain));
       }
     }
-    if (options.json != "-") fmt::print("{}", lines);
+    if (options.json != "-") write_output("-", lines);
     std::fflush(stdout);
     report.cells.insert(report.cells.end(), cells.begin(), cells.end());
   }
@@ -240,10 +240,10 @@ void run_reproduce(const ReproduceCommand& options) {
   const TextStyle style{isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr};
   const ReproduceOptions protocol = protocol_of(options, report.table.cells.front().features.architecture);
   const bool text = options.json != "-";
-  if (text) fmt::print("{}", reproduce_head(report.table, protocol, style));
+  if (text) write_output("-", reproduce_head(report.table, protocol, style));
   std::fflush(stdout);
   measure_units(options, units, style, report);
-  if (text) fmt::print("{}", reproduce_foot(report, style));
+  if (text) write_output("-", reproduce_foot(report, style));
   std::fflush(stdout);
   if (!options.json.empty()) {
     write_output(options.json, reproduce_json(report, protocol, options.features, stamp_of(options, report)));

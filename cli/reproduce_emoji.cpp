@@ -16,6 +16,7 @@
 #include "annulus/eval/report.h"
 #include "annulus/store/report_files.h"
 #include "cli/emoji_data.h"
+#include "cli/launch.h"
 #include "cli/progress_bar.h"
 #include "cli/stamp.h"
 
@@ -120,6 +121,7 @@ class EmojiRun {
   }
 
   void finish() {
+    if (only_helps()) return;
     const std::string markdown = (folder_ / "results.md").string();
     write_output(markdown, markdown_);
     const std::filesystem::path page = write_report(documents_, folder_ / "report");
@@ -128,6 +130,7 @@ class EmojiRun {
 
  private:
   void note(const std::string& text) {
+    if (only_helps()) return;
     fmt::print("{}", text);
     std::fflush(stdout);
   }

@@ -1,8 +1,14 @@
 // Fills stamps in from the system.
 #include "cli/stamp.h"
 
+#include <filesystem>
+
+#include "annulus/base/checksum.h"
+#include "annulus/base/error.h"
+#include "annulus/base/folders.h"
 #include "annulus/base/parallel.h"
 #include "annulus/store/machine.h"
+#include "cli/launch.h"
 
 namespace annulus::cli {
 
@@ -38,7 +44,15 @@ void add_resume(CLI::App& command, std::string& file) {
 }
 
 std::unique_ptr<CellFile> open_cells(const std::string& file) {
-  return file.empty() ? nullptr : std::make_unique<CellFile>(file);
+  if (!file.empty()) return std::make_unique<CellFile>(file);
+  if (launch().size == 1) return nullptr;
+  if (launch().job.empty()) {
+    fail(ErrorKind::kUsage, "the {} processes of this run need a file to share results in: name one with --resume",
+         launch().size);
+  }
+  const std::filesystem::path folder = cache_folder() / "runs";
+  std::filesystem::create_directories(folder);
+  return std::make_unique<CellFile>(folder / (sha256_hex(std::as_bytes(std::span(launch().job))) + ".cells"));
 }
 
 }  // namespace annulus::cli

@@ -24,7 +24,7 @@ std::string data_name(const Stamp& stamp);
 void add_against(CLI::App& command, std::string& method);
 // --resume of the protocols.
 void add_resume(CLI::App& command, std::string& file);
-// The file of finished cells; none where `file` is empty.
+// The file of finished cells. Where `file` is empty: none, or one that the processes of a launcher share.
 std::unique_ptr<CellFile> open_cells(const std::string& file);
 
 }  // namespace annulus::cli

@@ -4,7 +4,7 @@
 #include "annulus/base/error.h"
 #include "annulus/store/model_file.h"
 #include "annulus/vision/svg.h"
-#include "tests/cli/program.h"
+#include "tests/cli/rank.h"
 #include "tests/vision/needs_onnxruntime.h"
 
 namespace annulus {
@@ -76,6 +76,26 @@ TEST_F(Images, ExtractWritesAFeatureFileAndRemembersIt) {
   EXPECT_FALSE(set.provenance().at("backbone_sha256").empty());
   const Outcome again = run({"extract", photos_, "-o", output, "--json"});
   EXPECT_EQ(nlohmann::json::parse(again.out)["cached"], kImages);
+}
+
+TEST_F(Images, ExtractIsSharedByTheRanksOfALauncher) {
+  const auto extract = [&](const std::string& output) {
+    std::vector<std::string> arguments{"extract", photos_, "-o", scratch_ / output};
+    arguments.insert(arguments.end(), encoder_.begin(), encoder_.end());
+    return arguments;
+  };
+  Rank first(0, 2, extract("shared.safetensors"));
+  Rank second(1, 2, extract("shared.safetensors"));
+  EXPECT_EQ(second.wait().out, "");
+  ASSERT_EQ(first.wait().exit_code, 0);
+  std::uintmax_t keys = 0;  // a head of 64 bytes, 40 bytes a row: no image was done twice
+  for (const auto& file : std::filesystem::directory_iterator(scratch_ / "cache")) {
+    if (file.path().extension() == ".keys") keys += file.file_size();
+  }
+  EXPECT_EQ(keys, 64 + 40 * kImages);
+  std::filesystem::remove_all(scratch_ / "cache");
+  ASSERT_EQ(run(extract("alone.safetensors"), false).exit_code, 0);
+  EXPECT_EQ(read_text(scratch_ / "shared.safetensors"), read_text(scratch_ / "alone.safetensors"));
 }
 
 TEST_F(Images, BrokenImagesAreLeftOutByNameOrRefused) {
