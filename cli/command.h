@@ -25,6 +25,7 @@ void add_report(CLI::App& app, Action& action);
 void add_audit(CLI::App& app, Action& action);
 void add_ablate(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
+void add_serve(CLI::App& app, Action& action);
 void add_extract(CLI::App& app, Action& action);
 void add_backbones(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);

@@ -55,6 +55,7 @@ void build(CLI::App& app, Action& action) {
   add_fit(app, action);
   add_predict(app, action);
   add_export(app, action);
+  add_serve(app, action);
   add_audit(app, action);
   add_grow(app, action);
   add_evaluate(app, action);

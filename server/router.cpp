@@ -78,4 +78,15 @@ void Router::operator()(Request&& request, const Respond& respond) const {
   respond(std::move(response));
 }
 
+std::string_view Router::pattern_of(std::string_view method, std::string_view path) const {
+  const std::vector<std::string> segments = segments_of(path);
+  std::map<std::string, std::string> captures;
+  for (const Route& route : routes_) {
+    if (route.method == (method == "HEAD" ? "GET" : method) && matches(route.segments, segments, captures)) {
+      return route.pattern;
+    }
+  }
+  return {};
+}
+
 }  // namespace annulus::server

@@ -26,6 +26,9 @@ class Router {
   // {"error": ...}.
   void operator()(Request&& request, const Respond& respond) const;
 
+  // The pattern that a method and a path lead to; empty when there is none.
+  std::string_view pattern_of(std::string_view method, std::string_view path) const;
+
   const std::vector<Route>& routes() const { return routes_; }
 
  private:

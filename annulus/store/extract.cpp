@@ -37,8 +37,10 @@ PreprocessRecipe planar(PreprocessRecipe recipe) {
 }
 
 void prepare(std::span<const std::byte> file, const std::string& source, const PreprocessRecipe& recipe,
-             std::span<float> out) {
-  preprocess(decode_image(file, decode_options(recipe), source), recipe, out);
+             std::span<float> out, const DecodeLimits& limits = {}) {
+  DecodeOptions options = decode_options(recipe);
+  options.limits = limits;
+  preprocess(decode_image(file, options, source), recipe, out);
 }
 
 // Features that no feature file can hold.
@@ -280,10 +282,10 @@ ExtractReport extract(const ImageList& list, const Backbone& backbone, const Pre
 }
 
 std::vector<float> extract_image(std::span<const std::byte> file, const std::string& source, const Backbone& backbone,
-                                 const PreprocessRecipe& wanted) {
+                                 const PreprocessRecipe& wanted, const DecodeLimits& limits) {
   const PreprocessRecipe recipe = planar(wanted);
   Matrix<float> prepared(1, recipe.output_size());
-  prepare(file, source, recipe, prepared.row(0));
+  prepare(file, source, recipe, prepared.row(0), limits);
   std::vector<float> row(backbone.dimension());
   backbone.run(prepared.view(), recipe.output_height(), recipe.output_width(), {row.data(), 1, row.size()});
   check_row(row, source);

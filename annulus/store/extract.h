@@ -14,6 +14,7 @@
 #include "annulus/store/image_folder.h"
 #include "annulus/task/feature_set.h"
 #include "annulus/vision/backbone.h"
+#include "annulus/vision/image.h"
 #include "annulus/vision/preprocess_recipe.h"
 
 namespace annulus {
@@ -63,7 +64,7 @@ ImageFeatures extract_for_prediction(std::span<const std::string> paths, const B
                                      const PreprocessRecipe& recipe, int threads = 0);
 // The row of one image from the bytes of its file; `source` names it in errors.
 std::vector<float> extract_image(std::span<const std::byte> file, const std::string& source, const Backbone& backbone,
-                                 const PreprocessRecipe& recipe);
+                                 const PreprocessRecipe& recipe, const DecodeLimits& limits = {});
 
 // The recipe to use: `chosen` (a preset or recipe text) when it is given, else the one that the model file names.
 // Throws Error{kUsage} when there is neither, and when its image size is not the one that the backbone takes.

@@ -1,0 +1,33 @@
+// A file read into memory at once, and which file that was: for files that may be replaced or cut while they are in
+// use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace annulus {
+
+// Differs when a file was written to or replaced.
+struct FileStamp {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;
+
+  bool operator==(const FileStamp&) const = default;
+};
+
+// Throws Error{kIo} when there is no such file.
+FileStamp stamp_of(const std::filesystem::path& path);
+
+struct WholeFile {
+  std::vector<std::byte> bytes;
+  FileStamp stamp;  // taken from the open file before it was read
+};
+
+// Throws Error{kIo} when it cannot be read, or is longer than max_bytes.
+WholeFile read_whole_file(const std::filesystem::path& path, std::size_t max_bytes);
+
+}  // namespace annulus

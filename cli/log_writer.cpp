@@ -1,0 +1,110 @@
+// Log lines on standard error.
+#include "cli/log_writer.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace annulus::cli {
+namespace {
+
+constexpr std::size_t kMostLines = 10'000;
+
+std::string now_text() {
+  const auto now = std::chrono::system_clock::now();
+  const auto milliseconds =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(now)),
+                     milliseconds);
+}
+
+// Three digits after the point: microseconds of a time in milliseconds.
+double rounded(double value) { return std::round(value * 1e3) / 1e3; }
+
+}  // namespace
+
+std::string log_line(const server::LogEvent& event, LogForm form) {
+  const char* level = event.level == server::LogLevel::kWarning ? "warning" : "info";
+  if (form == LogForm::kJson) {
+    nlohmann::ordered_json json{{"time", now_text()}, {"level", level}, {"event", event.event}};
+    for (const auto& [name, value] : event.fields) {
+      std::visit(
+          [&, &key = name](const auto& held) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(held)>, double>) {
+              json[key] = rounded(held);
+            } else {
+              json[key] = held;
+            }
+          },
+          value);
+    }
+    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
+  std::string line =
+      fmt::format("{} {}{}", now_text(), event.level == server::LogLevel::kWarning ? "warning: " : "", event.event);
+  for (const auto& [name, value] : event.fields) {
+    line += fmt::format(" {}=", name);
+    if (const auto* text = std::get_if<std::string>(&value)) {
+      for (const char c : *text) line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+    } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
+      line += fmt::format("{}", *number);
+    } else {
+      line += fmt::format("{:.3f}", std::get<double>(value));
+    }
+  }
+  return line + "\n";
+}
+
+LogWriter::LogWriter(LogForm form, bool requests)
+    : form_(form), requests_(requests), thread_("log", [this] { work(); }) {}
+
+LogWriter::~LogWriter() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  ready_.notify_one();
+}
+
+void LogWriter::add(const server::LogEvent& event) {
+  if (!requests_ && event.event == "request") return;
+  std::string line = log_line(event, form_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (lines_.size() >= kMostLines) {
+      ++left_out_;
+      return;
+    }
+    lines_.push_back(std::move(line));
+  }
+  ready_.notify_one();
+}
+
+void LogWriter::work() {
+  for (bool last = false; !last;) {
+    std::deque<std::string> lines;
+    std::size_t left_out = 0;
+    {
+      std::unique_lock lock(mutex_);
+      ready_.wait(lock, [this] { return stopping_ || !lines_.empty(); });
+      lines.swap(lines_);
+      left_out = std::exchange(left_out_, 0);
+      last = stopping_;
+    }
+    std::string text;
+    for (const std::string& line : lines) text += line;
+    if (left_out > 0) {
+      text += log_line({server::LogLevel::kWarning, "lines left out", {{"count", static_cast<std::int64_t>(left_out)}}},
+                       form_);
+    }
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+  }
+}
+
+}  // namespace annulus::cli

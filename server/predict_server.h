@@ -1,0 +1,42 @@
+// The predict server: every endpoint behind one door that asks for the token, counts and logs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "server/http_server.h"
+#include "server/router.h"
+#include "server/service.h"
+
+namespace annulus::server {
+
+class PredictServer {
+ public:
+  // Reads the models and listens. `log` is called from several threads.
+  PredictServer(const ServeOptions& options, const std::vector<ModelSource>& models, LogSink log,
+                const ProgressCallback& progress = {});
+
+  std::uint16_t port() const { return http_.port(); }
+  const Router& router() const { return router_; }
+
+  // Answers until stop() or until stop_asked() says so; it and load_asked() are asked a few times a second, and model
+  // files are looked at. Requests under way are then finished.
+  void run(const std::function<bool()>& stop_asked = {}, const std::function<bool()>& load_asked = {});
+  void stop() { http_.stop(); }
+
+ private:
+  void handle(Request&& request, const Respond& respond);
+  bool token_is_right(const Request& request) const;
+  void watch(const std::function<bool()>& stop_asked, const std::function<bool()>& load_asked);
+
+  ServeOptions options_;
+  LogSink log_;
+  Service service_;
+  Router router_;
+  HttpServer http_;
+  std::atomic<bool> running_{false};
+};
+
+}  // namespace annulus::server

@@ -1,0 +1,92 @@
+// What all endpoints of the predict server share: models, queues, limits, counts.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "annulus/vision/image.h"
+#include "server/batcher.h"
+#include "server/http.h"
+#include "server/http_server.h"
+#include "server/log.h"
+#include "server/metrics.h"
+#include "server/model_repository.h"
+#include "server/predict_body.h"
+#include "server/task_pool.h"
+
+namespace annulus::server {
+
+struct ServeOptions {
+  HttpOptions http;
+  BatchOptions batch;
+  BodyLimits body;
+  DecodeLimits image{50'000'000, 20'000, std::size_t{32} << 20};
+  std::size_t max_queue_images = 256;
+  int image_threads = 0;                       // that decode and encode; 0: all processors
+  std::chrono::milliseconds deadline{10'000};  // from a request that was read to its answer
+  std::chrono::milliseconds watch{1'000};      // between two looks at the model files
+  double false_reject = kFalseReject;          // unless a request says otherwise
+  std::string token;                           // empty: everyone may ask
+  std::string cors_origin;                     // a page from here may ask; empty: none, "*": any
+  EncoderOptions encoder;
+};
+
+// A request for answers, ready to be computed.
+struct AnswerWork {
+  std::shared_ptr<const ServedModel> model;
+  AskOptions options;
+  bool all_classes = false;
+  std::vector<std::string> images;  // or rows
+  Matrix<float> rows;
+  Clock::time_point deadline;
+};
+
+class Service {
+ public:
+  Service(const ServeOptions& options, const std::vector<ModelSource>& sources, LogSink log,
+          const ProgressCallback& progress);
+
+  const ServeOptions& options() const { return options_; }
+  Metrics& metrics() { return metrics_; }
+  ModelRepository& models() { return models_; }
+  Gauges gauges() const;
+  double false_reject(const AskOptions& options) const { return options.false_reject.value_or(options_.false_reject); }
+
+  // Null when there is none of that name.
+  std::shared_ptr<const ServedModel> model_named(const std::string& name) const { return models_.find(name); }
+  Clock::time_point deadline() const { return Clock::now() + options_.deadline; }
+
+  // Runs `body(request, respond)` here when the request is small, else on a thread that may take long. Errors it throws
+  // become the answer; a full queue becomes 429.
+  using Body = std::function<void(Request&, const Respond&)>;
+  void with_body(Request&& request, const Respond& respond, Body body);
+
+  // Runs work that takes long on another thread. Errors it throws become the answer; a full queue becomes 429.
+  void later(const Respond& respond, std::function<void()> work);
+
+  // Features of images, in order, then `use` of them on another thread; or a failure as the answer.
+  using UseRows = std::function<void(Matrix<float>)>;
+  void encode(std::shared_ptr<const ServedModel> model, std::vector<std::string> images, Clock::time_point deadline,
+              const Respond& respond, UseRows use);
+
+  // Answers for all rows or images, made into an answer by `make`.
+  using MakeResponse = std::function<Response(const ServedModel&, const std::vector<Answer>&)>;
+  void answer(AnswerWork work, const Respond& respond, MakeResponse make);
+
+ private:
+  void answer_rows(AnswerWork work, bool admitted, const Respond& respond, MakeResponse make);
+  Response too_busy();
+
+  ServeOptions options_;
+  Metrics metrics_;
+  ModelRepository models_;
+  Batcher batcher_;
+  TaskPool pool_;
+};
+
+Response no_such_model(const std::string& name);
+
+}  // namespace annulus::server

@@ -1,0 +1,31 @@
+// Whole files and their stamps.
+#include "annulus/store/whole_file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "annulus/base/error.h"
+#include "annulus/store/atomic_file.h"
+
+namespace annulus {
+namespace {
+
+TEST(WholeFile, ReadsBytesAndSeesReplacement) {
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / "annulus-whole-file-test";
+  write_file(path, "first");
+  const WholeFile first = read_whole_file(path, 100);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(first.bytes.data()), first.bytes.size()), "first");
+  EXPECT_EQ(first.stamp, stamp_of(path));
+  write_file(path, "other");
+  EXPECT_NE(first.stamp, stamp_of(path));
+  EXPECT_THROW(read_whole_file(path, 4), Error);
+  std::filesystem::remove(path);
+  EXPECT_THROW(read_whole_file(path, 100), Error);
+  EXPECT_THROW(stamp_of(path), Error);
+  EXPECT_THROW(read_whole_file(std::filesystem::temp_directory_path(), 100), Error);
+}
+
+}  // namespace
+}  // namespace annulus
