@@ -19,6 +19,7 @@
 #include "annulus/base/error.h"
 #include "annulus/store/feature_file.h"
 #include "annulus/store/model_file.h"
+#include "annulus/task/synthetic.h"
 #include "server/json_text.h"
 
 namespace annulus {
@@ -193,6 +194,14 @@ class Load {
   double seconds_ = 0.0;
 };
 
+int make(const char* file) {
+  SyntheticOptions options;
+  options.classes = 1000;
+  options.dimension = 384;
+  write_features(make_synthetic(options), file);
+  return 0;
+}
+
 int run(char** arguments) {
   const int port = std::atoi(arguments[1]);
   const auto rows = static_cast<std::size_t>(std::atoi(arguments[4]));
@@ -209,12 +218,13 @@ int run(char** arguments) {
 }  // namespace annulus
 
 int main(int count, char** arguments) {
-  if (count != 8) {
+  const bool makes = count == 3 && std::string(arguments[1]) == "make";
+  if (count != 8 && !makes) {
     fmt::print(stderr, "usage: serve_load PORT MODEL FEATURES ROWS_A_REQUEST CONNECTIONS SECONDS RATE\n");
     return 2;
   }
   try {
-    return annulus::run(arguments);
+    return makes ? annulus::make(arguments[2]) : annulus::run(arguments);
   } catch (const std::exception& error) {
     fmt::print(stderr, "serve_load: {}\n", error.what());
     return 1;
