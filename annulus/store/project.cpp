@@ -1,0 +1,297 @@
+// A change becomes a line of the journal, then the files follow.
+#include "annulus/store/project.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "annulus/base/checksum.h"
+#include "annulus/base/error.h"
+#include "annulus/store/atomic_file.h"
+#include "annulus/store/mapped_file.h"
+
+namespace annulus {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::uint64_t kLongJournal = std::uint64_t{4} << 20;  // bytes, above which it is begun anew
+
+void sync_folder(const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+// Renames where the source is there: running it twice is as good as once.
+void rename_once(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  if (!fs::exists(from, error)) return;
+  fs::rename(from, to, error);
+  if (error) fail(ErrorKind::kIo, "{}: cannot be moved to {}: {}", from.string(), to.string(), error.message());
+}
+
+std::string plural(std::size_t count, const char* word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string image_extension(std::span<const std::byte> bytes) {
+  const std::string_view text = as_text(bytes.first(std::min<std::size_t>(bytes.size(), 12)));
+  if (text.starts_with("\xFF\xD8\xFF")) return "jpg";
+  if (text.starts_with("\x89PNG\r\n\x1A\n")) return "png";
+  if (text.size() == 12 && text.starts_with("RIFF") && text.ends_with("WEBP")) return "webp";
+  return {};
+}
+
+// Held by the operating system: whatever ends the process ends it.
+struct Project::Lock {
+  explicit Lock(const fs::path& folder) {
+    const fs::path file = folder / ".lock";
+    descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+      fail(ErrorKind::kIo, "{}: cannot be written: {}", file.string(), std::generic_category().message(errno));
+    }
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+      ::close(descriptor);
+      fail(ErrorKind::kUsage, "{}: expected a project that nobody has open, found it open in another process",
+           folder.string());
+    }
+  }
+  ~Lock() { ::close(descriptor); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  int descriptor = -1;
+};
+
+bool Project::exists(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(folder / "project.json", ignored);
+}
+
+void Project::create(const fs::path& folder, const std::string& backbone) {
+  std::error_code error;
+  if (fs::exists(folder, error) && (!fs::is_directory(folder, error) || !fs::is_empty(folder, error))) {
+    fail(ErrorKind::kUsage, "{}: expected a project, or a folder that is new or empty, found something else",
+         folder.string());
+  }
+  fs::create_directories(folder, error);
+  if (error) fail(ErrorKind::kIo, "{}: cannot be made: {}", folder.string(), error.message());
+  const nlohmann::ordered_json json = {{"annulus_project", 1}, {"backbone", backbone}};
+  write_file(folder / "project.json", json.dump(2) + "\n");
+}
+
+Project::Project(const fs::path& folder) : folder_(fs::absolute(folder)) {
+  if (!exists(folder_)) {
+    fail(ErrorKind::kUsage, "{}: expected a project, found no project.json in it", folder.string());
+  }
+  lock_ = std::make_unique<Lock>(folder_);
+  const MappedFile settings(folder_ / "project.json");
+  try {
+    const auto json = nlohmann::json::parse(as_text(settings.bytes()));
+    if (json.at("annulus_project") != 1) {
+      fail(ErrorKind::kFormat, "{}: expected a project of version 1, found another", folder.string());
+    }
+    backbone_ = json.at("backbone");
+  } catch (const nlohmann::json::exception& error) {
+    fail(ErrorKind::kFormat, "{}: expected a project.json with annulus_project and backbone, found: {}",
+         folder.string(), error.what());
+  }
+  std::error_code error;
+  fs::create_directories(photos_folder(), error);
+  if (!error) fs::create_directories(folder_ / "trash", error);
+  if (error) fail(ErrorKind::kIo, "{}: cannot be written: {}", folder.string(), error.message());
+  read_again();
+  move_files(last_);
+  take_in_by_hand();
+  tidy();
+}
+
+Project::~Project() = default;
+
+void Project::read_again() {
+  state_ = ProjectState();
+  std::string last;
+  const auto replay = [&](std::string_view line) {
+    state_.replay(line);
+    last = line;
+  };
+  const fs::path file = folder_ / "journal.jsonl";
+  try {
+    journal_.reset();
+    journal_ = std::make_unique<Journal>(file, replay);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kIo) throw;
+    fail(ErrorKind::kFormat, "{}: {}", file.string(), error.what());
+  }
+  last_ = ProjectState::change_of(last);
+}
+
+fs::path Project::path_in(const Photo& photo, const std::string& class_name) const {
+  const fs::path base = class_name.empty() ? folder_ / "trash" : photos_folder() / class_name;
+  return base / fmt::format("{}.{}", photo.id, photo.extension);
+}
+
+void Project::commit(const Change& change) {
+  state_.apply(change);
+  try {
+    journal_->append(ProjectState::to_line(change));
+  } catch (const Error&) {
+    read_again();
+    throw;
+  }
+  move_files(change);
+}
+
+void Project::move_files(const Change& change) {
+  std::set<fs::path> touched;
+  std::error_code ignored;
+  for (const Operation& operation : change.operations) {
+    const fs::path from = photos_folder() / operation.from;
+    const fs::path to = photos_folder() / operation.to;
+    switch (operation.kind) {
+      case Operation::Kind::kAddClass:
+        fs::create_directory(to, ignored);
+        break;
+      case Operation::Kind::kRemoveClass:
+        fs::remove(from, ignored);  // stays where there is something in it that we did not put there
+        touched.erase(from);
+        break;
+      case Operation::Kind::kRenameClass:
+        rename_once(from, to);
+        break;
+      case Operation::Kind::kPut: {
+        const Photo& photo = state_.photo(operation.photo);
+        const fs::path target = path_in(photo, operation.to);
+        rename_once(path_in(photo, operation.from), target);
+        touched.insert(target.parent_path());
+        touched.insert(path_in(photo, operation.from).parent_path());
+        continue;
+      }
+    }
+    touched.insert(photos_folder());
+  }
+  for (const fs::path& folder : touched) sync_folder(folder);
+}
+
+void Project::put_operation(const std::string& id, const std::string& to, Change& change) const {
+  const Photo& photo = state_.photo(id);
+  if (photo.class_name == to) return;
+  change.operations.push_back({Operation::Kind::kPut, id, photo.class_name, to});
+}
+
+void Project::add_class(const std::string& name) {
+  commit({Change::Kind::kDo, "Add class " + name, {{Operation::Kind::kAddClass, {}, {}, name}}, {}});
+}
+
+void Project::rename_class(const std::string& from, const std::string& to) {
+  commit({Change::Kind::kDo,
+          fmt::format("Rename class {} to {}", from, to),
+          {{Operation::Kind::kRenameClass, {}, from, to}},
+          {}});
+}
+
+void Project::remove_class(const std::string& name) {
+  Change change{Change::Kind::kDo, "Remove class " + name, {}, {}};
+  const auto& photos = state_.class_named(name).photos;
+  for (auto id = photos.rbegin(); id != photos.rend(); ++id) put_operation(*id, {}, change);
+  change.operations.push_back({Operation::Kind::kRemoveClass, {}, name, {}});
+  commit(change);
+}
+
+std::vector<AddedPhoto> Project::add_photos(const std::string& class_name, std::span<const NewPhoto> photos) {
+  check_class_name(class_name);
+  Change change;
+  if (!state_.classes().contains(class_name)) {
+    change.operations.push_back({Operation::Kind::kAddClass, {}, {}, class_name});
+  }
+  std::vector<AddedPhoto> result;
+  std::set<std::string> given;
+  for (const NewPhoto& photo : photos) {
+    const std::string extension = image_extension(photo.bytes);
+    if (extension.empty()) {
+      result.push_back({AddedPhoto::Outcome::kRefused, {}, "expected a JPEG, PNG or WebP file, found another"});
+      continue;
+    }
+    const std::string sha256 = sha256_hex(photo.bytes);
+    const std::string id = sha256.substr(0, 16);
+    const auto known = state_.photos().find(id);
+    if (!given.insert(id).second || (known != state_.photos().end() && !known->second.class_name.empty())) {
+      result.push_back(
+          {AddedPhoto::Outcome::kKnown, id, known == state_.photos().end() ? class_name : known->second.class_name});
+      continue;
+    }
+    if (known == state_.photos().end()) change.photos.push_back({id, sha256, extension, photo.name, {}});
+    const Photo stored = known == state_.photos().end() ? change.photos.back() : known->second;
+    AtomicFile file(path_in(stored, {}));
+    file.write(photo.bytes);
+    file.commit();
+    change.operations.push_back({Operation::Kind::kPut, id, {}, class_name});
+    result.push_back({AddedPhoto::Outcome::kAdded, id, {}});
+  }
+  if (change.operations.empty()) return result;
+  change.title = fmt::format("Add {} to {}", plural(given.size(), "photo"), class_name);
+  commit(change);
+  return result;
+}
+
+void Project::move_photos(std::span<const std::string> ids, const std::string& to) {
+  check_class_name(to);
+  Change change{Change::Kind::kDo, fmt::format("Move {} to {}", plural(ids.size(), "photo"), to), {}, {}};
+  if (!state_.classes().contains(to)) change.operations.push_back({Operation::Kind::kAddClass, {}, {}, to});
+  const std::set<std::string> unique(ids.begin(), ids.end());
+  for (const std::string& id : unique) {
+    if (state_.photo(id).class_name.empty()) fail(ErrorKind::kUsage, "the photo {} was removed meanwhile", id);
+    put_operation(id, to, change);
+  }
+  if (!change.operations.empty()) commit(change);
+}
+
+void Project::remove_photos(std::span<const std::string> ids) {
+  Change change{Change::Kind::kDo, "Remove " + plural(ids.size(), "photo"), {}, {}};
+  const std::set<std::string> unique(ids.begin(), ids.end());
+  for (const std::string& id : unique) put_operation(id, {}, change);
+  if (!change.operations.empty()) commit(change);
+}
+
+std::string Project::undo() {
+  const Change change = state_.next_undo();
+  for (const Operation& operation : change.operations) {
+    if (operation.kind != Operation::Kind::kPut || !operation.from.empty()) continue;
+    if (!fs::exists(path_in(state_.photo(operation.photo), {}))) {
+      fail(ErrorKind::kUsage, "cannot be undone: the file of the photo {} is gone", operation.photo);
+    }
+  }
+  commit(change);
+  return change.title;
+}
+
+std::string Project::redo() {
+  const Change change = state_.next_redo();
+  commit(change);
+  return change.title;
+}
+
+void Project::tidy() {
+  if (journal_->bytes() < kLongJournal) return;
+  std::vector<std::string> unused;
+  std::vector<fs::path> files;
+  for (const std::string& id : state_.forgotten()) {
+    unused.push_back(id);
+    files.push_back(path_in(state_.photo(id), {}));
+  }
+  state_.forget(unused);
+  const std::string line = state_.to_line();
+  journal_->replace({&line, 1});
+  std::error_code ignored;
+  for (const fs::path& file : files) fs::remove(file, ignored);
+}
+
+}  // namespace annulus

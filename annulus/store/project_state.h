@@ -1,0 +1,101 @@
+// What a studio project holds, as the sum of its changes: classes, photos, and what can be undone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace annulus {
+
+struct Photo {
+  std::string id;          // first 16 digits of sha256
+  std::string sha256;      // of the file
+  std::string extension;   // "jpg", "png" or "webp"
+  std::string name;        // of the file it was added from, for people
+  std::string class_name;  // empty: in the trash
+};
+
+struct ProjectClass {
+  std::vector<std::string> photos;  // ids, in the order of adding
+  std::uint64_t made = 0;           // revision
+};
+
+// The least that can happen to a project; each has an inverse of the same kind.
+struct Operation {
+  enum class Kind : std::uint8_t { kAddClass, kRemoveClass, kRenameClass, kPut };
+  Kind kind = Kind::kAddClass;
+  std::string photo;  // kPut: its id
+  std::string from;   // kPut: class it leaves; kRenameClass, kRemoveClass: its name. Empty: the trash
+  std::string to;     // kPut: class it comes to; kRenameClass, kAddClass: its name. Empty: the trash
+};
+
+// What a person does at once, and undoes at once.
+struct Change {
+  enum class Kind : std::uint8_t { kDo, kUndo, kRedo };
+  Kind kind = Kind::kDo;
+  std::string title;  // for people, e.g. "Remove class owl"
+  std::vector<Operation> operations;
+  std::vector<Photo> photos;  // that the project did not know before
+};
+
+// The operations that take the given ones back.
+std::vector<Operation> inverse(const std::vector<Operation>& operations);
+
+// A class name is a folder's name: UTF-8, 1 to 100 bytes, no slash or control character, not beginning with a dot,
+// neither beginning nor ending with a space. Throws Error{kUsage} otherwise.
+void check_class_name(std::string_view name);
+
+// A pure value: nothing here touches a file.
+class ProjectState {
+ public:
+  static constexpr std::size_t kMostUndo = 100;  // changes that can be undone
+
+  std::uint64_t revision() const { return revision_; }
+  const std::map<std::string, ProjectClass>& classes() const { return classes_; }
+  // Of the trash too.
+  const std::unordered_map<std::string, Photo>& photos() const { return photos_; }
+  std::size_t photo_count() const { return used_; }  // without the trash
+  const Photo& photo(const std::string& id) const;   // throws Error{kUsage} when there is none
+  const ProjectClass& class_named(const std::string& name) const;
+
+  // All or nothing: throws Error{kUsage} when the change does not fit the state.
+  void apply(const Change& change);
+  // The change that undoes or redoes the latest; throws Error{kUsage} when there is none.
+  Change next_undo() const;
+  Change next_redo() const;
+  bool can_undo() const { return !undo_.empty(); }
+  bool can_redo() const { return !redo_.empty(); }
+
+  // Names what there is to learn from, whatever order it came in: SHA-256 of classes and their photos.
+  std::string content_checksum() const;
+
+  // Lines of a journal. A state is a line too, from which a journal can start.
+  static std::string to_line(const Change& change);
+  std::string to_line() const;
+  // The change of a line; an empty one for a state, or for an empty line.
+  static Change change_of(std::string_view line);
+  // Takes either; throws Error{kFormat} for what is neither.
+  void replay(std::string_view line);
+
+  // Ids of photos in the trash that no undo or redo can bring back.
+  std::vector<std::string> forgotten() const;
+  void forget(const std::vector<std::string>& ids);
+
+ private:
+  void run(const Operation& operation);
+  void put(const Operation& operation);
+  void check_operation(const Operation& operation) const;
+
+  std::uint64_t revision_ = 0;
+  std::size_t used_ = 0;
+  std::map<std::string, ProjectClass> classes_;
+  std::unordered_map<std::string, Photo> photos_;
+  std::vector<Change> undo_;
+  std::vector<Change> redo_;
+};
+
+}  // namespace annulus
