@@ -94,6 +94,11 @@ EmojiReport make_emoji(const std::filesystem::path& folder, const EmojiOptions& 
     houses.push_back(load_house(name));
   }
   std::vector<std::string> names = names_in_all(houses);
+  if (!options.names.empty()) {
+    std::erase_if(names, [&](const std::string& name) {
+      return std::find(options.names.begin(), options.names.end(), name) == options.names.end();
+    });
+  }
   if (options.most_classes > 0) names.resize(std::min(names.size(), options.most_classes));
   make_folder(folder);
   write_licences(folder, houses);

@@ -15,6 +15,7 @@ struct EmojiOptions {
   int threads = 0;                  // 0: all processors
   std::size_t most_classes = 0;     // stop after that many classes, in the order of their names; 0: all
   std::vector<std::string> houses;  // names as in emoji_houses(); empty: all
+  std::vector<std::string> names;   // of the emoji to draw, where all houses have them; empty: all
 };
 
 struct EmojiReport {

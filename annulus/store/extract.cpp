@@ -241,9 +241,7 @@ FeatureSetParts extract_parts(const ImageList& list, const Backbone& backbone, c
   const PreprocessRecipe recipe = planar(wanted);
   check_recipe(recipe);
   const auto provenance = feature_provenance(backbone, recipe, options.backbone_name);
-  const std::string maker =
-      fmt::format("{}\n{}\n{}", backbone.identity(), provenance.at("preprocessing"), provenance.at("engine"));
-  FeatureCache cache(cache_of(options), maker, backbone.dimension());
+  FeatureCache cache(cache_of(options), feature_maker(backbone, recipe), backbone.dimension());
   Extraction extraction(list, backbone, recipe, options, cache);
   extraction.run(progress);
   result = extraction.result();
@@ -259,6 +257,11 @@ FeatureSetParts extract_parts(const ImageList& list, const Backbone& backbone, c
 }
 
 }  // namespace
+
+std::string feature_maker(const Backbone& backbone, const PreprocessRecipe& recipe) {
+  const auto provenance = feature_provenance(backbone, planar(recipe));
+  return fmt::format("{}\n{}\n{}", backbone.identity(), provenance.at("preprocessing"), provenance.at("engine"));
+}
 
 FeatureSet extract_set(const ImageList& list, const std::string& source, const Backbone& backbone,
                        const PreprocessRecipe& recipe, const ExtractOptions& options, ExtractReport& result,

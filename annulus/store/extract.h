@@ -75,6 +75,9 @@ PreprocessRecipe choose_recipe(const Backbone& backbone, const std::string& chos
 std::map<std::string, std::string> feature_provenance(const Backbone& backbone, const PreprocessRecipe& recipe,
                                                       const std::string& backbone_name = {});
 
+// Names everything that features depend on besides the image: the maker of a FeatureCache.
+std::string feature_maker(const Backbone& backbone, const PreprocessRecipe& recipe);
+
 // Throws Error{kInput} with one sentence when the record says that a model (or feature file, named by `source`) was
 // made by other weights, another output or another preprocessing. Returns false when the record does not say where its
 // features came from.

@@ -16,14 +16,15 @@ namespace {
 
 constexpr float kQuality = 80.0F;
 
-std::string base64(std::span<const std::uint8_t> bytes) {
+std::string base64(std::string_view bytes) {
   static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
     std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) group = group << 8U | (k < count ? bytes[i + k] : 0U);
+    for (std::size_t k = 0; k < 3; ++k)
+      group = group << 8U | (k < count ? static_cast<std::uint8_t>(bytes[i + k]) : 0U);
     for (std::size_t k = 0; k < 4; ++k) text += k <= count ? kDigits[group >> (18 - 6 * k) & 63U] : '=';
   }
   return text;
@@ -49,7 +50,7 @@ Image shrink_image(const Image& image, std::size_t width, std::size_t height) {
   return small;
 }
 
-std::string thumbnail_uri(const Image& image, std::size_t side) {
+std::string thumbnail_webp(const Image& image, std::size_t side) {
   const std::size_t longer = std::max({image.width, image.height, side});
   const std::size_t width = std::max<std::size_t>(1, image.width * side / longer);
   const std::size_t height = std::max<std::size_t>(1, image.height * side / longer);
@@ -59,7 +60,11 @@ std::string thumbnail_uri(const Image& image, std::size_t side) {
                                          static_cast<int>(3 * width), kQuality, &encoded);
   const std::unique_ptr<std::uint8_t, WebpRelease> owner(encoded);
   if (size == 0) fail(ErrorKind::kInternal, "libwebp could not encode a picture of {} x {} pixels", width, height);
-  return "data:image/webp;base64," + base64({encoded, size});
+  return {reinterpret_cast<const char*>(encoded), size};
+}
+
+std::string thumbnail_uri(const Image& image, std::size_t side) {
+  return "data:image/webp;base64," + base64(thumbnail_webp(image, side));
 }
 
 }  // namespace annulus
