@@ -57,6 +57,7 @@ void build(CLI::App& app, Action& action) {
   add_export(app, action);
   add_serve(app, action);
   add_audit(app, action);
+  add_studio(app, action);
   add_grow(app, action);
   add_evaluate(app, action);
   add_episodes(app, action);

@@ -43,6 +43,10 @@ annulus_script_test(report_page
   ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/report_page_test.py ${CMAKE_BINARY_DIR}/annulus)
 set_tests_properties(scripts.report_page PROPERTIES SKIP_RETURN_CODE 77)
 
+# The studio in a browser; skipped where there is no Chromium, no page in the program, or no way to get the test's own packages.
+add_test(NAME studio.browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/studio/run ${CMAKE_BINARY_DIR}/annulus)
+set_tests_properties(studio.browser PROPERTIES LABELS studio TIMEOUT 300 SKIP_RETURN_CODE 77)
+
 # Every document's examples; scripts/check-docs says how they are written.
 file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/*.md ${CMAKE_SOURCE_DIR}/docs/*.md)
 foreach(document IN LISTS documents)

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::uint64_t kLongJournal = std::uint64_t{4} << 20;  // bytes, above which it is begun anew
 
-void sync_folder(const fs::path& folder) {
+void sync_entries(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
   ::fsync(descriptor);
@@ -178,7 +178,7 @@ void Project::move_files(const Change& change) {
     }
     touched.insert(photos_folder());
   }
-  for (const fs::path& folder : touched) sync_folder(folder);
+  for (const fs::path& folder : touched) sync_entries(folder);
 }
 
 void Project::put_operation(const std::string& id, const std::string& to, Change& change) const {

@@ -86,7 +86,14 @@ void Project::take_in_by_hand() {
     std::error_code ignored;
     fs::create_directory(photos_folder() / name, ignored);
   }
-  if (!change.operations.empty()) commit(change);
+  if (change.operations.empty()) return;
+  const bool beginning = state_.revision() == 0;
+  commit(change);
+  if (!beginning) return;
+  // What a project begins with is not a change that one would undo.
+  state_.forget_undo();
+  const std::string line = state_.to_line();
+  journal_->replace({&line, 1});
 }
 
 }  // namespace annulus

@@ -196,6 +196,11 @@ std::vector<std::string> ProjectState::forgotten() const {
   return ids;
 }
 
+void ProjectState::forget_undo() {
+  undo_.clear();
+  redo_.clear();
+}
+
 void ProjectState::forget(const std::vector<std::string>& ids) {
   for (const std::string& id : ids) photos_.erase(id);
 }

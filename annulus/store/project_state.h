@@ -84,6 +84,7 @@ class ProjectState {
   // Ids of photos in the trash that no undo or redo can bring back.
   std::vector<std::string> forgotten() const;
   void forget(const std::vector<std::string>& ids);
+  void forget_undo();
 
  private:
   void run(const Operation& operation);

@@ -63,8 +63,8 @@ std::string thumbnail_webp(const Image& image, std::size_t side) {
   return {reinterpret_cast<const char*>(encoded), size};
 }
 
-std::string thumbnail_uri(const Image& image, std::size_t side) {
-  return "data:image/webp;base64," + base64(thumbnail_webp(image, side));
-}
+std::string webp_uri(std::string_view webp) { return "data:image/webp;base64," + base64(webp); }
+
+std::string thumbnail_uri(const Image& image, std::size_t side) { return webp_uri(thumbnail_webp(image, side)); }
 
 }  // namespace annulus

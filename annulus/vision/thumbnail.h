@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "annulus/vision/image.h"
 
@@ -11,10 +12,12 @@ namespace annulus {
 // `image` resized to width x height pixels, at least 1 each, by antialiased bilinear interpolation.
 Image shrink_image(const Image& image, std::size_t width, std::size_t height);
 
-// `image` shrunk so that its longer side has at most `side` pixels (never enlarged), as the bytes of a WebP file of a few
-// kilobytes. side must be at least 1 and at most 1024.
+// `image` shrunk so that its longer side has at most `side` pixels (never enlarged), as the bytes of a WebP file of a
+// few kilobytes. side must be at least 1 and at most 1024.
 std::string thumbnail_webp(const Image& image, std::size_t side);
-// The same as a data: URI.
+// The bytes of a WebP file as a data: URI.
+std::string webp_uri(std::string_view webp);
+// Both at once.
 std::string thumbnail_uri(const Image& image, std::size_t side);
 
 }  // namespace annulus

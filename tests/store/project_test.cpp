@@ -148,6 +148,18 @@ TEST(Project, TakesInWhatWasDoneByHand) {
   EXPECT_EQ(content_of(project->path_of(rex)), picture(7));
 }
 
+TEST(Project, BeginsWithPhotosThatAreThere) {
+  const ScratchFolder folder;
+  Project::create(folder / "p", "b");
+  std::filesystem::create_directories(folder / "p/photos/cat");
+  folder.write("p/photos/cat/tom.png", picture(1));
+  { Opened project(folder); }
+  Opened project(folder);
+  EXPECT_EQ(project->state().photo_count(), 1U);
+  EXPECT_FALSE(project->state().can_undo());
+  expect_files_as_said(*project);
+}
+
 TEST(Project, RefusesAForgedJournal) {
   const ScratchFolder folder;
   { Opened project(folder); }

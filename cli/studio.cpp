@@ -1,0 +1,171 @@
+// annulus studio: a page on this machine on which a model is taught by dropping photos.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "annulus/base/error.h"
+#include "annulus/base/worker_thread.h"
+#include "annulus/store/emoji.h"
+#include "annulus/store/project.h"
+#include "cli/command.h"
+#include "cli/encoder.h"
+#include "cli/interrupt.h"
+#include "cli/progress_bar.h"
+#include "server/http_server.h"
+#include "server/studio_app.h"
+#include "server/studio_page.h"
+
+namespace annulus::cli {
+namespace {
+
+struct StudioCommand {
+  std::string project;
+  std::string home;
+  std::uint16_t port = 0;
+  bool open = true;
+  EncoderOptions encoder;
+  RunOptions run;
+};
+
+constexpr std::size_t kMostBodyBytes = std::size_t{64} << 20;
+
+// $ANNULUS_STUDIO, else ~/annulus-studio.
+std::filesystem::path default_home() {
+  if (const char* const folder = std::getenv("ANNULUS_STUDIO"); folder != nullptr && *folder != '\0') return folder;
+  const char* const home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') {
+    fail(ErrorKind::kUsage, "expected a project, or HOME to be set, found neither");
+  }
+  return std::filesystem::path(home) / "annulus-studio";
+}
+
+// Well-known ones, alike enough in places to be interesting; three design houses each.
+EmojiOptions first_emoji() {
+  EmojiOptions options;
+  options.houses = {"noto", "twemoji", "openmoji"};
+  options.names = {
+      "airplane",        "anchor",    "avocado",  "balloon",    "banana",   "bicycle",  "birthday-cake", "bus",
+      "butterfly",       "cactus",    "camera",   "carrot",     "cat-face", "cherries", "crown",         "dog-face",
+      "dolphin",         "elephant",  "fire",     "fox",        "ghost",    "grapes",   "guitar",        "hamburger",
+      "hot-air-balloon", "key",       "lemon",    "lion",       "mushroom", "octopus",  "owl",           "panda",
+      "penguin",         "pineapple", "pizza",    "red-apple",  "rocket",   "sailboat", "snowman",       "sunflower",
+      "tiger-face",      "turtle",    "umbrella", "watermelon", "whale"};
+  return options;
+}
+
+// Made beside its place and renamed, so that a first start that was stopped begins again.
+void make_emoji_project(const std::filesystem::path& folder, const StudioCommand& options) {
+  ProgressBar bar(options.run.quiet);
+  const std::filesystem::path partial = folder.parent_path() / ".emoji.partial";
+  if (!Project::exists(partial)) Project::create(partial, options.encoder.backbone);
+  EmojiOptions emoji = first_emoji();
+  emoji.threads = options.run.threads;
+  make_emoji(partial / "photos", emoji, bar.callback());
+  stop_if_interrupted();
+  std::filesystem::rename(partial, folder);
+}
+
+// The project to open and, in `notice`, what a person should know about it.
+std::filesystem::path find_project(const StudioCommand& options, const std::filesystem::path& home,
+                                   std::string& notice) {
+  if (!options.project.empty()) {
+    if (!Project::exists(options.project)) Project::create(options.project, options.encoder.backbone);
+    return options.project;
+  }
+  std::filesystem::create_directories(home);
+  const std::filesystem::path emoji = home / "emoji";
+  if (Project::exists(emoji)) return emoji;
+  try {
+    make_emoji_project(emoji, options);
+    return emoji;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kCancelled) throw;
+    notice = fmt::format("The emoji project could not be made ({}). This is an empty project instead.", error.what());
+  }
+  const std::filesystem::path empty = home / "my-photos";
+  if (!Project::exists(empty)) Project::create(empty, options.encoder.backbone);
+  return empty;
+}
+
+void open_browser(const std::string& address) {
+  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
+  const pid_t child = ::fork();
+  if (child != 0) return;
+  ::close(STDOUT_FILENO);  // its own output is of no interest here
+  ::close(STDERR_FILENO);
+  ::execlp("xdg-open", "xdg-open", address.c_str(), nullptr);
+  _exit(1);
+}
+
+void run_studio(StudioCommand options) {
+  if (server::studio_page().html.empty()) {
+    fail(ErrorKind::kUsage, "this program was built without the studio's page: build it where npm can be run");
+  }
+  if (options.encoder.backbone.empty()) options.encoder.backbone = kDefaultBackbone;
+  server::StudioAppOptions app_options;
+  app_options.home =
+      std::filesystem::absolute(options.home.empty() ? default_home() : std::filesystem::path(options.home));
+  app_options.project = find_project(options, app_options.home, app_options.notice);
+  app_options.backbone = options.encoder.backbone;
+  app_options.cache = options.encoder.cache;
+  app_options.threads = options.run.threads;
+  server::StudioApp app(std::move(app_options));
+  server::HttpOptions http;
+  http.port = options.port;
+  http.max_body_bytes = kMostBodyBytes;
+  server::HttpServer web(http, [&app](server::Request&& request, const server::Respond& respond) {
+    app.handle(std::move(request), respond);
+  });
+  const std::string address = fmt::format("http://127.0.0.1:{}/?key={}", web.port(), app.key());
+  fmt::print("{}\n", address);
+  if (!options.run.quiet) fmt::print("Open this address in a browser; Ctrl-C stops the studio.\n");
+  std::fflush(stdout);
+  if (options.open) open_browser(address);
+  std::atomic<bool> ended{false};
+  const WorkerThread watch("studio-stop", [&] {
+    while (!interrupted() && !ended) ::usleep(50'000);
+    web.stop();
+  });
+  const struct Ending {
+    std::atomic<bool>& flag;
+    ~Ending() { flag = true; }
+  } ending{ended};
+  web.run();
+}
+
+}  // namespace
+
+void add_studio(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<StudioCommand>();
+  CLI::App& command = *app.add_subcommand("studio", "Teach a model on a local web page by dropping photos");
+  command
+      .add_option("PROJECT", options->project,
+                  "Folder of the project, made when it is new; default: emoji to look at, in the home folder")
+      ->type_name("");
+  command
+      .add_option("--home", options->home,
+                  "Folder whose projects the page lists; default: $ANNULUS_STUDIO, else ~/annulus-studio")
+      ->type_name("DIR");
+  command.add_option("--port", options->port, "Port to listen on, on this machine only; 0: any that is free")
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_flag("!--no-open", options->open, "Do not open a browser, only print the address");
+  command
+      .add_option("--backbone", options->encoder.backbone,
+                  std::string("Network of new projects, as annulus backbones lists; default: ") + kDefaultBackbone)
+      ->type_name("NAME|FILE");
+  command.add_option("--cache", options->encoder.cache, "Folder of computed features; default: the user's cache")
+      ->type_name("DIR");
+  add_threads(command, options->run);
+  add_quiet(command, options->run);
+  add_example(command, "  annulus studio\n  annulus studio birds/ --backbone resnet50");
+  command.callback([options, &action] { action = [options] { run_studio(*options); }; });
+}
+
+}  // namespace annulus::cli

@@ -1,0 +1,262 @@
+// Lists, changes and predictions as JSON.
+#include "server/studio_api.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "annulus/base/error.h"
+#include "annulus/store/extract.h"
+
+namespace annulus::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr std::size_t kMostListed = 500;
+constexpr std::size_t kCovers = 8;  // photos shown beside a class in lists
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Response json_response(const Json& json) {
+  Response response;
+  response.body = dump(json);
+  return response;
+}
+
+std::size_t number_in_query(const Request& request, const std::string& name, std::size_t otherwise, std::size_t most) {
+  const std::string text = request.query_value(name);
+  if (text.empty()) return otherwise;
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    fail(ErrorKind::kUsage, "{} expects a whole number, found \"{}\"", name, text.substr(0, 20));
+  }
+  return std::min(value, most);
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+Json parse_body(const Request& request) {
+  try {
+    Json json = Json::parse(request.body);
+    if (json.is_object()) return json;
+  } catch (const nlohmann::json::exception&) {
+  }
+  fail(ErrorKind::kFormat, "expected a JSON object, found another body");
+}
+
+std::vector<std::string> ids_of(const Json& json) { return json.at("photos").get<std::vector<std::string>>(); }
+
+// Returns the title of what was undone or redone.
+std::string run_action(Project& project, const Json& json) {
+  const std::string action = json.at("action");
+  const auto text = [&](const char* name) { return json.at(name).get<std::string>(); };
+  if (action == "add_class") {
+    project.add_class(text("name"));
+  } else if (action == "rename_class") {
+    project.rename_class(text("name"), text("to"));
+  } else if (action == "remove_class") {
+    project.remove_class(text("name"));
+  } else if (action == "move") {
+    project.move_photos(ids_of(json), text("to"));
+  } else if (action == "remove") {
+    project.remove_photos(ids_of(json));
+  } else if (action == "undo") {
+    return project.undo();
+  } else if (action == "redo") {
+    return project.redo();
+  } else {
+    fail(ErrorKind::kUsage,
+         "expected one of add_class, rename_class, remove_class, move, remove, undo and redo, found \"{}\"", action);
+  }
+  return {};
+}
+
+}  // namespace
+
+Upload parse_upload(std::string_view body) {
+  const std::size_t end = body.find('\n');
+  if (end == std::string_view::npos) fail(ErrorKind::kFormat, "expected a line of JSON before the photos, found none");
+  Upload upload;
+  try {
+    const Json header = Json::parse(body.substr(0, end));
+    upload.class_name = header.at("class");
+    std::string_view rest = body.substr(end + 1);
+    for (const Json& file : header.at("files")) {
+      const std::size_t size = file.at(1);
+      if (size > rest.size()) fail(ErrorKind::kFormat, "expected {} more bytes of photos, found {}", size, rest.size());
+      upload.photos.push_back({std::as_bytes(std::span(rest.substr(0, size))), file.at(0)});
+      rest.remove_prefix(size);
+    }
+    if (!rest.empty())
+      fail(ErrorKind::kFormat, "expected the photos that were announced, found {} bytes more", rest.size());
+  } catch (const nlohmann::json::exception&) {
+    fail(ErrorKind::kFormat, "expected {{\"class\": NAME, \"files\": [[NAME, BYTES], ...]}}, found another line");
+  }
+  return upload;
+}
+
+std::string state_json(const Studio& studio) {
+  const StudioStatus status = studio.status();
+  const auto model = studio.model();
+  Json json = studio.read([](const Project& project) {
+    const ProjectState& state = project.state();
+    return Json{{"project", project.folder().filename().string()},
+                {"folder", project.folder().string()},
+                {"backbone", project.backbone()},
+                {"revision", state.revision()},
+                {"classes", state.classes().size()},
+                {"photos", state.photo_count()},
+                {"undo", state.can_undo() ? Json(state.next_undo().title) : Json()},
+                {"redo", state.can_redo() ? Json(state.next_redo().title) : Json()}};
+  });
+  json["version"] = status.version;
+  json["work"] = {{"stage", status.stage}, {"done", status.done}, {"total", status.total}, {"detail", status.detail}};
+  json["waiting"] = status.waiting;
+  json["trouble"] = status.trouble;
+  json["broken"] = studio.troubled().size();
+  json["analysis_current"] = status.analysis_current;
+  json["model"] = nullptr;
+  if (model) {
+    json["model"] = {{"current", status.model_current},
+                     {"classes", model->model.class_names.size()},
+                     {"photos", model->model.training.at("rows")},
+                     {"held_out", model->held_out},
+                     {"held_out_right", model->held_out_right},
+                     {"knows_strangers", model->recogniser->may_refuse()},
+                     {"seconds", model->seconds},
+                     {"content", model->content}};
+  }
+  return dump(json);
+}
+
+Response get_classes(const Studio& studio, const Request& request) {
+  const std::size_t offset = number_in_query(request, "offset", 0, SIZE_MAX);
+  const std::size_t limit = number_in_query(request, "limit", 100, kMostListed);
+  const std::string search = lower(request.query_value("search"));
+  const std::string sort = request.query_value("sort", "name");
+  return json_response(studio.read([&](const Project& project) {
+    std::vector<std::pair<const std::string*, const ProjectClass*>> found;
+    for (const auto& [name, entry] : project.state().classes()) {
+      if (search.empty() || lower(name).find(search) != std::string::npos) found.emplace_back(&name, &entry);
+    }
+    if (sort == "newest") {
+      std::stable_sort(found.begin(), found.end(),
+                       [](const auto& a, const auto& b) { return a.second->made > b.second->made; });
+    } else if (sort == "fewest") {
+      std::stable_sort(found.begin(), found.end(),
+                       [](const auto& a, const auto& b) { return a.second->photos.size() < b.second->photos.size(); });
+    }
+    Json json = {{"revision", project.state().revision()}, {"total", found.size()}, {"offset", offset}};
+    Json& classes = json["classes"] = Json::array();
+    for (std::size_t i = offset; i < found.size() && i - offset < limit; ++i) {
+      const auto& photos = found[i].second->photos;
+      const std::vector<std::string> covers(
+          photos.begin(), photos.begin() + static_cast<std::ptrdiff_t>(std::min(photos.size(), kCovers)));
+      classes.push_back({{"name", *found[i].first}, {"photos", photos.size()}, {"covers", covers}});
+    }
+    return json;
+  }));
+}
+
+Response get_photos(const Studio& studio, const Request& request) {
+  const std::size_t offset = number_in_query(request, "offset", 0, SIZE_MAX);
+  const std::size_t limit = number_in_query(request, "limit", 200, kMostListed);
+  Json json = studio.read([&](const Project& project) {
+    // A page may ask about a class that another tab has just removed.
+    const auto found = project.state().classes().find(request.query_value("class"));
+    const bool gone = found == project.state().classes().end();
+    static const std::vector<std::string> kNone;
+    const std::vector<std::string>& photos = gone ? kNone : found->second.photos;
+    Json list = {
+        {"revision", project.state().revision()}, {"gone", gone}, {"total", photos.size()}, {"offset", offset}};
+    Json& entries = list["photos"] = Json::array();
+    for (std::size_t i = offset; i < photos.size() && i - offset < limit; ++i) {
+      entries.push_back({{"id", photos[i]}, {"name", project.state().photo(photos[i]).name}});
+    }
+    return list;
+  });
+  for (Json& photo : json["photos"]) {
+    const std::string trouble = studio.trouble_of(photo["id"]);
+    if (!trouble.empty()) photo["trouble"] = trouble;
+  }
+  return json_response(json);
+}
+
+Response get_thumbnail(Studio& studio, const Request& request) {
+  const std::size_t side = number_in_query(request, "side", 96, 1024) > 128 ? 384 : 96;
+  Response response;
+  response.content_type = "image/webp";
+  response.body = *studio.thumbnail(request.captures.at("id"), side);
+  // Named by content: it never changes.
+  response.headers.emplace_back("Cache-Control", "private, max-age=31536000, immutable");
+  return response;
+}
+
+Response post_photos(Studio& studio, const Request& request) {
+  const Upload upload = parse_upload(request.body);
+  const auto added =
+      studio.change([&](Project& project) { return project.add_photos(upload.class_name, upload.photos); });
+  constexpr std::array<const char*, 3> kOutcomes = {"added", "known", "refused"};
+  Json json = {{"photos", Json::array()}};
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    json["photos"].push_back({{"outcome", kOutcomes[static_cast<std::size_t>(added[i].outcome)]},
+                              {"id", added[i].id},
+                              {"name", upload.photos[i].name},
+                              {"reason", added[i].reason}});
+  }
+  return json_response(json);
+}
+
+Response post_change(Studio& studio, const Request& request) {
+  const Json json = parse_body(request);
+  try {
+    bool outdated = false;
+    Json answer = studio.change([&](Project& project) {
+      const std::string action = json.at("action");
+      // What undo undoes is the latest change: it must be the one that the page shows.
+      outdated = (action == "undo" || action == "redo") && json.contains("revision") &&
+                 json["revision"] != project.state().revision();
+      const std::string title = outdated ? std::string() : run_action(project, json);
+      return Json{{"revision", project.state().revision()}, {"title", title}};
+    });
+    if (outdated)
+      return error_response(409, "the project was changed meanwhile, perhaps in another tab; look at it first");
+    return json_response(answer);
+  } catch (const nlohmann::json::exception&) {
+    fail(ErrorKind::kFormat, "expected an action with its names, found a field missing or of another type");
+  }
+}
+
+Response post_predict(const Studio& studio, const Request& request) {
+  const auto model = studio.model();
+  const auto encoder = studio.encoder();
+  if (!model || !encoder) fail(ErrorKind::kInput, "there is no model yet: it takes photos of two classes");
+  const auto row =
+      extract_image(std::as_bytes(std::span(request.body)), "the photo", encoder->backbone, encoder->recipe);
+  const Answer answer = model->recogniser->answer({row.data(), 1, row.size()}).front();
+  const auto& names = model->model.class_names;
+  const auto name = [&](std::int32_t index) { return names[static_cast<std::size_t>(index)]; };
+  Json json = {{"unknown", answer.refused}, {"top", Json::array()}, {"nearest", Json::array()}};
+  for (const RankedClass& ranked : answer.top) {
+    json["top"].push_back({{"name", name(ranked.index)}, {"probability", ranked.probability}});
+  }
+  if (answer.explanation) {
+    const SupportRows& support = model->model.support;
+    for (const NearRow& near : answer.explanation->nearest) {
+      json["nearest"].push_back({{"photo", std::filesystem::path(support.paths[near.row]).stem().string()},
+                                 {"name", name(support.labels[near.row])},
+                                 {"cosine", near.cosine}});
+    }
+  }
+  json["current"] = studio.status().model_current;
+  return json_response(json);
+}
+
+}  // namespace annulus::server

@@ -1,0 +1,36 @@
+// What the studio's page asks of a project and how it is told: values in, JSON out.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/http.h"
+#include "server/studio.h"
+
+namespace annulus::server {
+
+// Photos of one class in the body of a request: a line of JSON, {"class": NAME, "files": [[NAME, BYTES], ...]}, then
+// the bytes of the files one after the other. Views into the body.
+struct Upload {
+  std::string class_name;
+  std::vector<NewPhoto> photos;
+};
+// Throws Error{kFormat} unless the sizes add up to the body's.
+Upload parse_upload(std::string_view body);
+
+// Everything that a page shows besides its lists, also sent as an event.
+std::string state_json(const Studio& studio);
+
+// The answers to requests; each throws Error for what it cannot do.
+Response get_classes(const Studio& studio, const Request& request);  // ?offset, limit, search, sort
+Response get_photos(const Studio& studio, const Request& request);   // ?class, offset, limit
+Response get_analysis(Studio& studio, const Request& request);
+Response get_thumbnail(Studio& studio, const Request& request);       // {id}, ?side
+Response post_photos(Studio& studio, const Request& request);         // an upload
+Response post_change(Studio& studio, const Request& request);         // {"action": ..., "revision": ...}
+Response post_predict(const Studio& studio, const Request& request);  // the bytes of an image
+Response get_export(Studio& studio, const Request& request);          // {what}: model, onnx, card or report
+
+}  // namespace annulus::server

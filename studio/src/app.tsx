@@ -1,0 +1,169 @@
+// The page: classes on one side, what can be done with them on the other; on a phone one at a time.
+import { useEffect, useState } from "preact/hooks";
+import { post, State } from "./api";
+import { Classes } from "./classes";
+import { ClassView } from "./class_view";
+import { NameDialog } from "./dialog";
+import { add, dropped, Found, grouped, Groups } from "./files";
+import { ClassMapView, Findings, useAnalysis } from "./insight";
+import { Exports, Projects } from "./projects";
+import { Adding, attempt, dismiss, redo, undo, useShared } from "./store";
+import { Try } from "./try";
+import { Icon } from "./icons";
+
+type Tab = "classes" | "try" | "map" | "findings";
+const TABS: [Tab, string][] = [["classes", "Classes"], ["try", "Try"], ["map", "Map"], ["findings", "Findings"]];
+
+function statusText(state: State | null, adding: Adding | null, connected: boolean): string {
+  if (!connected) return "The studio does not answer; is it still running?";
+  if (!state) return "Loading…";
+  if (adding) return `Adding photos: ${adding.done} of ${adding.total}`;
+  const { work, model } = state;
+  if (state.trouble) return state.trouble;
+  if (work.stage === "backbone") return `Getting the backbone ${state.backbone} ready…`;
+  if (work.stage === "features") return `Looking at photos: ${work.done} of ${work.total}`;
+  if (work.stage === "fit") return "Learning…";
+  if (work.stage === "analysis") return "Looking for mistakes…";
+  if (state.photos === 0) return "Ready for photos";
+  if (!model) return "Add photos of at least two classes";
+  if (!model.current) return "Learning soon…";
+  const right = model.held_out ? `; ${Math.round((100 * model.held_out_right) / model.held_out)} % right on photos held out` : "";
+  return `Ready: knows ${model.classes} classes${right}`;
+}
+
+function Status() {
+  const { state, adding, connected } = useShared();
+  const text = statusText(state, adding, connected);
+  const work = adding ?? state?.work;
+  const busy = !!adding || !!state?.work.stage;
+  // Screen readers hear of stages, not of every photo.
+  const spoken = text.replace(/: \d+ of \d+/, "");
+  return (
+    <div class="status">
+      <span class={state?.trouble || !connected ? "dot bad" : busy ? "dot busy" : state?.model?.current ? "dot good" : "dot"} aria-hidden="true" />
+      <span class="status-text" data-testid="status" aria-hidden="true" title={text}>{text}</span>
+      <span class="hidden" role="status">{spoken}</span>
+      {busy && work && work.total > 0 && <progress value={work.done} max={work.total} aria-label="Progress" />}
+      {state?.trouble && <button type="button" onClick={() => void attempt(() => post("/api/retry", {}))}>Try again</button>}
+    </div>
+  );
+}
+
+function Notices() {
+  const { notices } = useShared();
+  return (
+    <div class="notices" role="log" aria-label="Notices">
+      {notices.map((notice) => (
+        <div key={notice.id} class={notice.bad ? "notice bad" : "notice"}>
+          <span class="grow">{notice.text}</span>
+          {notice.undo && <button type="button" class="quiet" onClick={() => { dismiss(notice.id); void undo(); }}>Undo</button>}
+          <button type="button" class="quiet icon" aria-label="Dismiss" onClick={() => dismiss(notice.id)}><Icon name="close" /></button>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function useTheme(): [string, () => void] {
+  const [theme, setTheme] = useState(localStorage.getItem("annulus-theme") ?? "");
+  useEffect(() => {
+    if (theme) document.documentElement.dataset.theme = theme;
+    else delete document.documentElement.dataset.theme;
+    localStorage.setItem("annulus-theme", theme);
+  }, [theme]);
+  const dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  return [dark ? "dark" : "light", () => setTheme(dark ? "light" : "dark")];
+}
+
+export function App() {
+  const { state } = useShared();
+  const [tab, setTab] = useState<Tab>("classes");
+  const [open, setOpen] = useState("");
+  const [dialog, setDialog] = useState<"" | "projects" | "export">("");
+  const [loose, setLoose] = useState<File[]>([]);
+  const [photo, setPhoto] = useState<Blob | null>(null);
+  const [theme, switchTheme] = useTheme();
+  const side: Tab = tab === "classes" ? "try" : tab;  // beside the classes on wide screens
+  const analysis = useAnalysis(side === "map" || side === "findings");
+
+  const take = (found: Found[]) => {
+    const groups: Groups = grouped(found);
+    const nameless = groups.get("") ?? [];
+    groups.delete("");
+    if (groups.size || !nameless.length) void add(groups);
+    if (nameless.length) setLoose(nameless);
+  };
+  useEffect(() => {
+    const keys = (event: KeyboardEvent) => {
+      const typing = event.target instanceof HTMLInputElement && event.target.type !== "file";
+      if (typing || !(event.ctrlKey || event.metaKey)) return;
+      const key = event.key.toLowerCase();
+      if (key === "z" || key === "y") {
+        event.preventDefault();
+        void (key === "y" || event.shiftKey ? redo() : undo());
+      }
+    };
+    const paste = (event: ClipboardEvent) => {
+      const file = [...(event.clipboardData?.files ?? [])].find((one) => one.type.startsWith("image/"));
+      if (!file) return;
+      event.preventDefault();
+      if (open) void add(new Map([[open, [file]]]));
+      else { setPhoto(file); setTab("try"); }
+    };
+    const over = (event: DragEvent) => event.preventDefault();
+    const drop = (event: DragEvent) => {
+      event.preventDefault();
+      if (event.dataTransfer) void dropped(event.dataTransfer).then(take);
+    };
+    const asked = (event: Event) => take((event as CustomEvent<Found[]>).detail);
+    window.addEventListener("keydown", keys);
+    window.addEventListener("paste", paste);
+    window.addEventListener("dragover", over);
+    window.addEventListener("drop", drop);
+    window.addEventListener("annulus-add", asked);
+    return () => {
+      window.removeEventListener("keydown", keys);
+      window.removeEventListener("paste", paste);
+      window.removeEventListener("dragover", over);
+      window.removeEventListener("drop", drop);
+      window.removeEventListener("annulus-add", asked);
+    };
+  }, [open]);
+
+  const tabButton = ([name, title]: [Tab, string]) => (
+    <button key={name} type="button" class={name === "classes" ? "tab narrow-only" : "tab"} aria-pressed={tab === name || (tab === "classes" && name === "try" ? "mixed" : false)}
+            data-tab={name} onClick={() => setTab(name)}>{title}</button>
+  );
+  return (
+    <div class={`page show-${tab}`}>
+      <header class="top">
+        <h1><span class="ring" aria-hidden="true" />Annulus <span class="dim">studio</span></h1>
+        <button type="button" class="project-name" onClick={() => setDialog("projects")} aria-label={`Project ${state?.project ?? ""}: open another`}>{state?.project ?? "…"} ▾</button>
+        <Status />
+        <div class="row top-actions">
+          <button type="button" class="icon" aria-label="Undo" title={state?.undo ? `Undo: ${state.undo}` : "Nothing to undo"} disabled={!state?.undo} onClick={() => void undo()}><Icon name="undo" /></button>
+          <button type="button" class="icon" aria-label="Redo" title={state?.redo ? `Redo: ${state.redo}` : "Nothing to redo"} disabled={!state?.redo} onClick={() => void redo()}><Icon name="redo" /></button>
+          <button type="button" disabled={!state?.model} onClick={() => setDialog("export")}>Export</button>
+          <button type="button" class="icon" aria-label={theme === "dark" ? "Light colours" : "Dark colours"} title="Light or dark" onClick={switchTheme}><Icon name={theme === "dark" ? "sun" : "moon"} /></button>
+        </div>
+      </header>
+      <main>
+        <Classes open={setOpen} />
+        <section class="pane side" aria-label="Model">
+          <nav class="tabs" aria-label="Views">{TABS.map(tabButton)}</nav>
+          <div class="scroll side-scroll" tabIndex={0} role="group" aria-label={TABS.find(([name]) => name === side)?.[1]}>
+            {side === "try" && <Try photo={photo} choose={setPhoto} open={setOpen} />}
+            {side === "map" && <ClassMapView analysis={analysis} open={setOpen} />}
+            {side === "findings" && <Findings analysis={analysis} open={setOpen} />}
+          </div>
+        </section>
+      </main>
+      <Notices />
+      {open && <ClassView key={open} name={open} close={() => setOpen("")} renamed={setOpen} />}
+      {dialog === "projects" && <Projects close={() => setDialog("")} />}
+      {dialog === "export" && <Exports close={() => setDialog("")} />}
+      {loose.length > 0 && <NameDialog title={loose.length === 1 ? "One photo" : `${loose.length} photos`} label="Class they belong to" action="Add" close={() => setLoose([])}
+                                       done={(name) => { void add(new Map([[name, loose]])); setLoose([]); }} />}
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+// Pictures to teach with: ten patterns, each drawn a little differently every time, as PNG files.
+import { deflateSync, crc32 as zlibCrc } from "node:zlib";
+
+const SIDE = 96;
+
+function crc32(bytes) {
+  if (zlibCrc) return zlibCrc(bytes) >>> 0;  // newer than Debian's
+  let crc = ~0;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; ++bit) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc >>> 0;
+}
+
+function chunk(kind, data) {
+  const body = Buffer.concat([Buffer.from(kind, "latin1"), data]);
+  const whole = Buffer.alloc(body.length + 8);
+  whole.writeUInt32BE(data.length, 0);
+  body.copy(whole, 4);
+  whole.writeUInt32BE(crc32(body), body.length + 4);
+  return whole;
+}
+
+function png(side, colour) {
+  const rows = Buffer.alloc(side * (3 * side + 1));
+  for (let y = 0; y < side; ++y) {
+    for (let x = 0; x < side; ++x) colour(x, y).forEach((value, channel) => { rows[y * (3 * side + 1) + 1 + 3 * x + channel] = value; });
+  }
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(side, 0);
+  header.writeUInt32BE(side, 4);
+  header.set([8, 2, 0, 0, 0], 8);
+  return Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))]);
+}
+
+// Each says whether the point (x, y), both from -1 to 1, is ink.
+export const PATTERNS = {
+  disc: (x, y) => x * x + y * y < 0.5,
+  ring: (x, y) => Math.abs(Math.hypot(x, y) - 0.7) < 0.18,
+  square: (x, y) => Math.max(Math.abs(x), Math.abs(y)) < 0.6,
+  cross: (x, y) => Math.min(Math.abs(x), Math.abs(y)) < 0.2,
+  rows: (x, y) => Math.sin(y * 16) > 0,
+  columns: (x) => Math.sin(x * 16) > 0,
+  checks: (x, y) => Math.sin(x * 9) * Math.sin(y * 9) > 0,
+  slopes: (x, y) => Math.sin((x + y) * 12) > 0,
+  triangle: (x, y) => y < 0.7 && y > -0.7 + 2.2 * Math.abs(x),
+  dots: (x, y) => Math.hypot(Math.sin(x * 8), Math.sin(y * 8)) < 0.55,
+};
+const INKS = [[200, 40, 40], [30, 90, 180], [30, 140, 60], [230, 150, 20], [120, 40, 150], [20, 20, 20], [0, 150, 160], [150, 90, 40], [220, 80, 150], [90, 110, 20]];
+
+export function picture(name, number) {
+  const at = Object.keys(PATTERNS).indexOf(name);
+  const shift = [0.12 * Math.sin(7 * number + at), 0.12 * Math.cos(5 * number + at)];
+  const scale = 1 + 0.12 * Math.sin(3 * number);
+  const light = 6 * (number % 5);
+  return png(SIDE, (px, py) => {
+    const x = ((2 * px) / SIDE - 1) * scale + shift[0];
+    const y = ((2 * py) / SIDE - 1) * scale + shift[1];
+    const noise = ((px * 31 + py * 17 + number * 101) % 23) - 11;
+    return PATTERNS[name](x, y) ? INKS[at].map((value) => Math.min(255, Math.max(0, value + noise + light))) : [235 + noise, 236 + noise, 230 + noise - light];
+  });
+}

@@ -1,0 +1,257 @@
+// studio_test.mjs ANNULUS CHROMIUM [PICTURES]: teaches, tries, mends, undoes, exports and restarts the studio as a person would, in a headless browser.
+// With a folder PICTURES, what was seen is written there.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PATTERNS, picture } from "./pictures.mjs";
+
+// Packages are wherever NODE_PATH says: none are kept beside the sources.
+const require = createRequire(join(process.env.NODE_PATH ?? import.meta.dirname ?? ".", "x.js"));
+const { chromium } = require("playwright-core");
+const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+const [program, browserPath, pictures] = process.argv.slice(2);
+const scratch = mkdtempSync(join(tmpdir(), "annulus-studio-"));
+const project = join(scratch, "patterns");
+const NAMES = Object.keys(PATTERNS);
+const faults = [];
+let studio = null;
+
+async function start() {
+  studio = spawn(program, ["studio", project, "--home", scratch, "--cache", join(scratch, "features"), "--no-open"], { stdio: ["ignore", "pipe", "inherit"] });
+  return new Promise((done, bad) => {
+    let text = "";
+    studio.stdout.on("data", (data) => {
+      text += data;
+      const found = /http:\S+/.exec(text);
+      if (found) done(found[0]);
+    });
+    studio.on("exit", (code) => bad(new Error(`annulus studio ended with ${code}`)));
+  });
+}
+
+function stop(signal) {
+  const ended = new Promise((done) => studio.once("exit", done));
+  studio.removeAllListeners("exit");
+  studio.once("exit", () => {});
+  const code = new Promise((done) => studio.once("exit", (status, by) => done(status ?? by)));
+  studio.kill(signal);
+  return Promise.race([code, ended]);
+}
+
+function file(name, number) {
+  const path = join(scratch, "new", name);
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, `${number}.png`), picture(name, number));
+  return join(path, `${number}.png`);
+}
+
+function watch(page, origin) {
+  page.on("console", (message) => { if (message.type() !== "log") faults.push(`console ${message.type()}: ${message.text()} ${message.location().url}`); });
+  page.on("pageerror", (error) => faults.push(`script error: ${error.message}`));
+  page.on("request", (request) => { if (!/^(blob|data):/.test(request.url()) && new URL(request.url()).origin !== origin) faults.push(`asked for ${request.url()}`); });
+}
+
+async function open(browser, address, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  watch(page, new URL(address).origin);
+  await page.goto(address);
+  await page.waitForSelector("h1");
+  return page;
+}
+
+const ready = (page, classes) => page.waitForFunction((text) => document.querySelector("[data-testid=status]")?.textContent?.startsWith(text), `Ready: knows ${classes} classes`, { timeout: 60000 });
+const stateOf = (page) => page.evaluate(async () => (await fetch("/api/state")).json());
+const countOf = (page, name) => page.evaluate(async (wanted) => (await (await fetch(`/api/classes?search=${encodeURIComponent(wanted)}`)).json()).classes[0]?.photos, name);
+
+async function check(page, where) {
+  await page.evaluate(AXE);
+  const result = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"] }));
+  for (const violation of result.violations) faults.push(`${where}: ${violation.id} (${violation.impact}): ${violation.nodes.map(({ html }) => html.slice(0, 120)).slice(0, 3).join(" | ")}`);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  if (wide > 0) faults.push(`${where}: ${wide} pixels wider than the screen`);
+  if (pictures) await page.screenshot({ path: join(pictures, `${where}.png`) });
+}
+
+// A class by hand: type its name, press Enter, pick photos.
+async function teach(page, name, numbers) {
+  await page.fill('[aria-label="Name of a new class"]', name);
+  await page.keyboard.press("Enter");
+  await page.setInputFiles(`[data-testid="pick ${name}"]`, numbers.map((number) => file(name, number)));
+  await page.waitForSelector(`[data-class="${name}"] .covers img`, { state: "attached" });
+}
+
+const steps = {
+  async "ten classes from first start within a minute"({ page, started }) {
+    for (const name of NAMES) await teach(page, name, [1, 2, 3]);
+    await ready(page, 10);
+    const seconds = (Date.now() - started) / 1000;
+    console.log(`  ten classes taught and learnt ${seconds.toFixed(1)} s after the start`);
+    assert.ok(seconds < 60, `${seconds} s`);
+  },
+  async "tries photos it has not seen"({ page }) {
+    let right = 0;
+    for (const [index, name] of NAMES.entries()) {
+      await page.setInputFiles('[data-testid="pick try"]', file(name, 10 + index));
+      const verdict = await page.waitForSelector(`[data-testid=verdict][data-file="${10 + index}.png"]`);
+      const bars = await page.$$eval(".bar-name", (buttons) => buttons.map((button) => button.textContent));
+      assert.equal(bars.length, 5);
+      assert.equal(await page.locator(".near img").count(), 3);
+      assert.ok((await verdict.textContent()).startsWith("Unknown") || (await verdict.textContent()).startsWith(bars[0]));
+      if (bars[0] === name) ++right;
+    }
+    console.log(`  ${right} of 10 new pictures named right`);
+    assert.ok(right >= 8, `${right} of 10 right`);
+  },
+  async "mends a wrong label that the findings show"({ page }) {
+    await page.setInputFiles('[data-testid="pick rows"]', [file("disc", 20)]);
+    await page.click("[data-tab=findings]");
+    await page.click('button:has-text("Move to disc")', { timeout: 30000 });
+    await page.waitForFunction(async () => (await (await fetch("/api/classes?search=disc")).json()).classes[0].photos === 4);
+    assert.equal(await countOf(page, "rows"), 3);
+  },
+  async "moves and removes chosen photos, and undoes by keyboard"({ page }) {
+    await page.click('[data-class="ring"] .class-open');
+    await page.click("dialog .tile >> nth=0");
+    await page.fill('[aria-label="Class to move to"]', "disc");
+    await page.click('dialog button:text-is("Move")');
+    await page.waitForFunction(() => document.querySelectorAll("dialog .tile").length === 2);
+    await check(page, "class");
+    await page.click("dialog .tile >> nth=0");
+    await page.click('dialog button:has-text("Remove chosen")');
+    await page.waitForFunction(() => document.querySelectorAll("dialog .tile").length === 1);
+    await page.keyboard.press("Escape");
+    assert.equal(await countOf(page, "disc"), 5);
+    await page.keyboard.press("Control+z");
+    await page.waitForSelector('.notice:has-text("Undone: Remove 1 photo")');
+    await page.keyboard.press("Control+z");
+    await page.waitForSelector('.notice:has-text("Undone: Move 1 photo to disc")');
+    assert.equal(await countOf(page, "ring"), 3);
+    assert.equal(await countOf(page, "disc"), 4);
+  },
+  async "adds a folder of classes, renames and removes them"({ page }) {
+    for (const name of ["waves", "bars"]) {
+      mkdirSync(join(scratch, "folder", name), { recursive: true });
+      for (const number of [1, 2]) writeFileSync(join(scratch, "folder", name, `${number}.png`), picture(name === "waves" ? "rows" : "columns", number + 30));
+    }
+    await page.setInputFiles('[data-testid="pick folder"]', join(scratch, "folder"));
+    await ready(page, 12);
+    await page.click('[aria-label="Rename waves"]');
+    await page.fill("dialog input", "sea");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('[data-class="sea"]');
+    await page.click('[aria-label="Remove sea"]');
+    await page.waitForSelector('[data-class="sea"]', { state: "detached" });
+    await page.click('.notice:has-text("Removed sea") >> text=Undo');
+    await page.waitForSelector('[data-class="sea"]');
+    assert.deepEqual(readdirSync(join(project, "photos")).includes("sea"), true);
+  },
+  async "keeps two tabs the same"({ page, browser, address }) {
+    const other = await page.context().newPage();
+    watch(other, new URL(address).origin);
+    await other.goto(new URL(address).origin);
+    await other.waitForSelector('[data-class="sea"]');
+    const add = (tab, from) => tab.evaluate(async (first) => {
+      for (let i = first; i < first + 8; ++i) await fetch("/api/change", { method: "POST", body: JSON.stringify({ action: "add_class", name: `tab ${i}` }) });
+    }, from);
+    await Promise.all([add(page, 0), add(other, 100)]);
+    for (const tab of [page, other]) await tab.waitForFunction(() => document.querySelector("#classes-title .dim").textContent === "28");
+    const stale = await other.evaluate(async () => (await fetch("/api/change", { method: "POST", body: JSON.stringify({ action: "undo", revision: 1 }) })).status);
+    assert.equal(stale, 409);
+    faults.splice(0, faults.length, ...faults.filter((fault) => !/409/.test(fault)));  // the one just asked for
+    for (let i = 0; i < 16; ++i) await other.evaluate(async () => fetch("/api/change", { method: "POST", body: '{"action":"undo"}' }));
+    await page.waitForFunction(() => document.querySelector("#classes-title .dim").textContent === "12");
+    await other.close();
+  },
+  async "draws the map and exports"({ page }) {
+    await ready(page, 12);
+    await page.click("[data-tab=map]");
+    await page.waitForFunction(() => document.querySelectorAll(".map .point").length === 12);
+    await check(page, "map");
+    await page.click('button:has-text("Export")');
+    for (const [title, ending, begins] of [["Model card", "-card.md", "---"], ["Model", ".safetensors", ""], ["ONNX", ".onnx", "\x08"], ["Report", ".html", "<!"]]) {
+      const [download] = await Promise.all([page.waitForEvent("download"), page.click(`dialog .exports button:text-is("${title}")`)]);
+      assert.ok(download.suggestedFilename().endsWith(ending), download.suggestedFilename());
+      const content = readFileSync(await download.path(), "latin1");
+      assert.ok(content.length > 500 && content.startsWith(begins), title);
+    }
+    await page.keyboard.press("Escape");
+  },
+  async "lets nobody else in"({ address }) {
+    const { origin, searchParams } = new URL(address);
+    const key = searchParams.get("key");
+    const ask = async (path, headers) => (await fetch(origin + path, { headers })).status;
+    assert.equal(await ask("/api/state", {}), 401);
+    assert.equal(await ask("/", {}), 401);
+    assert.equal(await ask("/api/state", { "X-Annulus-Key": "0".repeat(32) }), 401);
+    assert.equal(await ask("/api/state", { "X-Annulus-Key": key }), 200);
+    assert.equal(await ask("/api/state", { "X-Annulus-Key": key, Origin: "http://example.org" }), 403);
+    assert.equal(await ask("/api/state", { "X-Annulus-Key": key, "Sec-Fetch-Site": "cross-site" }), 403);
+    for (const path of ["/api/thumbnail/..%2f..%2fproject.json", "/../project.json", "/api/thumbnail/0123456789abcdef"]) {
+      assert.ok((await ask(path, { "X-Annulus-Key": key })) >= 400, path);
+    }
+  },
+  async "looks right on a phone and in the dark"({ browser, page }) {
+    await page.click("[data-tab=try]");
+    await check(page, "wide-light");
+    await page.click('[aria-label="Dark colours"]');
+    await check(page, "wide-dark");
+    const cookies = await page.context().cookies();
+    const phone = await browser.newContext({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
+    await phone.addCookies(cookies);
+    const small = await phone.newPage();
+    watch(small, new URL(page.url()).origin);
+    await small.goto(page.url());
+    await small.waitForSelector(".class-row");
+    await check(small, "phone-classes");
+    for (const tab of ["try", "map", "findings"]) {
+      await small.click(`[data-tab=${tab}]`);
+      await check(small, `phone-${tab}`);
+    }
+    await phone.close();
+  },
+  async "survives kill -9 and stops at Ctrl-C"({ page, browser }) {
+    const before = await stateOf(page);
+    await page.context().close();
+    await stop("SIGKILL");
+    const again = await open(browser, await start());
+    await ready(again, 12);
+    const after = await stateOf(again);
+    assert.equal(after.revision, before.revision);
+    assert.equal(after.photos, before.photos);
+    await again.waitForSelector('[data-class="sea"] .covers img', { state: "attached" });
+    await again.context().close();
+    assert.equal(await stop("SIGINT"), 0);
+  },
+};
+
+let browser = null;
+try {
+  const started = Date.now();
+  const address = await start();
+  browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
+  const page = await open(browser, address);
+  for (const [name, step] of Object.entries(steps)) {
+    const began = Date.now();
+    try {
+      await step({ page, browser, address, started });
+    } catch (error) {
+      if (pictures) await page.screenshot({ path: join(pictures, "failed.png") }).catch(() => {});
+      throw new Error(`${name}: ${error.stack ?? error}`);
+    }
+    console.log(`ok ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+  }
+  assert.deepEqual(faults, []);
+} catch (error) {
+  console.log(`FAILED ${error.message}`);
+  for (const fault of faults) console.log(`  ${fault}`);
+  process.exitCode = 1;
+} finally {
+  await browser?.close();
+  if (studio?.exitCode === null && studio?.signalCode === null) studio.kill("SIGKILL");
+  rmSync(scratch, { recursive: true, force: true });
+}
