@@ -1,10 +1,10 @@
 // Pictures to teach with: ten patterns, each drawn a little differently every time, as PNG files.
-import { deflateSync, crc32 as zlibCrc } from "node:zlib";
+import zlib from "node:zlib";
 
 const SIDE = 96;
 
 function crc32(bytes) {
-  if (zlibCrc) return zlibCrc(bytes) >>> 0;  // newer than Debian's
+  if (zlib.crc32) return zlib.crc32(bytes) >>> 0;  // newer than Debian's
   let crc = ~0;
   for (const byte of bytes) {
     crc ^= byte;
@@ -31,7 +31,7 @@ function png(side, colour) {
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
   header.set([8, 2, 0, 0, 0], 8);
-  return Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))]);
+  return Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), chunk("IHDR", header), chunk("IDAT", zlib.deflateSync(rows)), chunk("IEND", Buffer.alloc(0))]);
 }
 
 // Each says whether the point (x, y), both from -1 to 1, is ink.
