@@ -43,8 +43,8 @@ std::vector<std::size_t> cut_folds(const SupportRows& support, std::span<const s
   return fold;
 }
 
-LabelledRows rows_outside(const SupportRows& support, std::span<const std::size_t> fold, std::size_t held_out,
-                          std::size_t classes) {
+LabelledRows rows_outside(const SupportRows& support, std::span<const float> weights, std::span<const std::size_t> fold,
+                          std::size_t held_out, std::size_t classes) {
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < fold.size(); ++i) {
     if (fold[i] != held_out) kept.push_back(i);
@@ -54,6 +54,7 @@ LabelledRows rows_outside(const SupportRows& support, std::span<const std::size_
     const auto source = support.features.row(kept[i]);
     std::copy(source.begin(), source.end(), rows.features.row(i).begin());
     rows.labels.push_back(support.labels[kept[i]]);
+    if (!weights.empty()) rows.weights.push_back(weights[kept[i]]);
   }
   return rows;
 }
@@ -62,18 +63,30 @@ LabelledRows rows_outside(const SupportRows& support, std::span<const std::size_
 struct HeldOut {
   std::vector<std::size_t> rows;
   std::vector<std::int32_t> labels;
+  std::vector<float> weights;  // 1 on average; none where all count the same
   Matrix<float> features;
   Matrix<float> logits;
 };
 
-HeldOut hold_out(const SupportRows& support, std::span<const std::size_t> fold, std::size_t turns, std::size_t classes,
-                 const Recipe& recipe, Refit& refit, const ProgressCallback& progress) {
+// Scales weights to a mean of 1.
+void make_mean_one(std::vector<float>& weights) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (float& weight : weights) {
+    weight = static_cast<float>(static_cast<double>(weight) * static_cast<double>(weights.size()) / sum);
+  }
+}
+
+HeldOut hold_out(const SupportRows& support, std::span<const float> weights, std::span<const std::size_t> fold,
+                 std::size_t turns, std::size_t classes, const Recipe& recipe, Refit& refit,
+                 const ProgressCallback& progress) {
   HeldOut held;
   for (std::size_t i = 0; i < fold.size(); ++i) {
     if (fold[i] == turns) continue;
     held.rows.push_back(i);
     held.labels.push_back(support.labels[i]);
+    if (!weights.empty()) held.weights.push_back(weights[i]);
   }
+  make_mean_one(held.weights);
   held.features = Matrix<float>(held.rows.size(), support.features.cols());
   held.logits = Matrix<float>(held.rows.size(), classes);
   for (std::size_t f = 0; f < turns; ++f) {
@@ -85,7 +98,7 @@ HeldOut hold_out(const SupportRows& support, std::span<const std::size_t> fold, 
     const ProgressCallback inner = !progress ? progress : [&progress, f, turns](const Progress& training) {
       return progress({"calibrate", f * training.total + training.done, turns * training.total, training.detail});
     };
-    const FitResult fit = refit(rows_outside(support, fold, f, classes), recipe, inner);
+    const FitResult fit = refit(rows_outside(support, weights, fold, f, classes), recipe, inner);
     Matrix<float> features(places.size(), support.features.cols());
     Matrix<float> logits(places.size(), classes);
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -191,8 +204,8 @@ UnknownRule learn_rule(const SupportRows& support, const HeldOut& held, const Fi
   return rule;
 }
 
-double penalised_loss(ConstMatrixView<float> logits, std::span<const std::int32_t> labels, double log_temperature,
-                      int threads) {
+double penalised_loss(ConstMatrixView<float> logits, std::span<const std::int32_t> labels,
+                      std::span<const float> weights, double log_temperature, int threads) {
   constexpr std::size_t kBlockRows = 64;
   const double cold = std::exp(-log_temperature);
   std::vector<double> losses((logits.rows() + kBlockRows - 1) / kBlockRows, 0.0);
@@ -204,7 +217,8 @@ double penalised_loss(ConstMatrixView<float> logits, std::span<const std::int32_
       double sum = 0.0;
       for (const float logit : row) sum += std::exp(cold * (static_cast<double>(logit) - largest));
       const auto own = static_cast<double>(row[static_cast<std::size_t>(labels[i])]);
-      losses[block] += std::log(sum) - cold * (own - largest);
+      const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[i]);
+      losses[block] += weight * (std::log(sum) - cold * (own - largest));
     }
   });
   return std::accumulate(losses.begin(), losses.end(),
@@ -213,7 +227,8 @@ double penalised_loss(ConstMatrixView<float> logits, std::span<const std::int32_
 
 }  // namespace
 
-double best_temperature(ConstMatrixView<float> logits, std::span<const std::int32_t> labels, int threads) {
+double best_temperature(ConstMatrixView<float> logits, std::span<const std::int32_t> labels, int threads,
+                        std::span<const float> weights) {
   if (labels.empty()) return 1.0;
   // Golden sections: the loss is convex in 1 / t, so it has one valley in log t, and the penalty is flat beside it.
   const double ratio = (std::sqrt(5.0) - 1.0) / 2.0;
@@ -221,21 +236,24 @@ double best_temperature(ConstMatrixView<float> logits, std::span<const std::int3
   double high = std::log(kHottest);
   double left = high - ratio * (high - low);
   double right = low + ratio * (high - low);
-  double left_loss = penalised_loss(logits, labels, left, threads);
-  double right_loss = penalised_loss(logits, labels, right, threads);
+  const auto loss = [&](double log_temperature) {
+    return penalised_loss(logits, labels, weights, log_temperature, threads);
+  };
+  double left_loss = loss(left);
+  double right_loss = loss(right);
   while (high - low > 1e-3) {
     if (left_loss <= right_loss) {
       high = right;
       right = left;
       right_loss = left_loss;
       left = high - ratio * (high - low);
-      left_loss = penalised_loss(logits, labels, left, threads);
+      left_loss = loss(left);
     } else {
       low = left;
       left = right;
       left_loss = right_loss;
       right = low + ratio * (high - low);
-      right_loss = penalised_loss(logits, labels, right, threads);
+      right_loss = loss(right);
     }
   }
   return std::exp((low + high) / 2.0);
@@ -247,7 +265,7 @@ double logit_growth(double rho, double fewer, double shots) {
 }
 
 Calibration calibrate(const SupportRows& support, const FitResult& fit, const Recipe& recipe, Refit& refit,
-                      const ProgressCallback& progress) {
+                      const ProgressCallback& progress, std::span<const float> weights) {
   const std::size_t classes = fit.head.classes();
   const std::vector<std::size_t> counts = class_counts(support.labels, classes);
   const std::size_t folds = std::min<std::size_t>(3, *std::max_element(counts.begin(), counts.end()));
@@ -260,8 +278,9 @@ Calibration calibrate(const SupportRows& support, const FitResult& fit, const Re
   at_radius.epsilon = fit.epsilon;
   const std::size_t turns = std::min(folds, (folds * kEnoughHeldOut + support.rows() - 1) / support.rows());
   const std::vector<std::size_t> fold = cut_folds(support, counts, folds, turns, recipe.final_training.seed);
-  HeldOut held = hold_out(support, fold, turns, classes, at_radius, refit, progress);
-  result.temperature = best_temperature(std::as_const(held.logits).view(), held.labels, recipe.final_training.threads);
+  HeldOut held = hold_out(support, weights, fold, turns, classes, at_radius, refit, progress);
+  result.temperature =
+      best_temperature(std::as_const(held.logits).view(), held.labels, recipe.final_training.threads, held.weights);
   result.unknown = learn_rule(support, held, fit, counts, turns, result.temperature, recipe.final_training.threads);
   to_probabilities(held.logits.view(), result.temperature);
   result.probabilities = std::move(held.logits);

@@ -36,13 +36,17 @@ using Refit = FitResult(LabelledRows&& rows, const Recipe& recipe, const Progres
 // all are, nothing can be measured, and the temperature is kOneRowTemperature by the default recipe and 1 by others.
 // Ends once about 1000 rows were held out: two last trainings where rows are few, less than one where they are many.
 // The result is a pure function of rows, recipe and seed.
+// `weights`, empty or one for each row of the support, are those that `fit` was given; the rule about strangers counts
+// all rows alike.
 Calibration calibrate(const SupportRows& support, const FitResult& fit, const Recipe& recipe, Refit& refit,
-                      const ProgressCallback& progress = {});
+                      const ProgressCallback& progress = {}, std::span<const float> weights = {});
 
 // The temperature t that minimises, over rows of logits z with their labels,
-//   sum of -log softmax(z / t)[label] + log(t)^2 / (2 * 0.5^2).
-// The last part is what keeps a handful of rows from asking for extremes. 1 where there is no row.
-double best_temperature(ConstMatrixView<float> logits, std::span<const std::int32_t> labels, int threads = 0);
+//   sum of -log softmax(z / t)[label] + log(t)^2 / (2 * 0.5^2),
+// rows counted by their weights where there are any. The last part is what keeps a handful of rows from asking for
+// extremes. 1 where there is no row.
+double best_temperature(ConstMatrixView<float> logits, std::span<const std::int32_t> labels, int threads = 0,
+                        std::span<const float> weights = {});
 
 // How much the logits of unseen rows grow when a class has `shots` rows instead of `fewer`, of which pairs have the
 // correlation rho: f(shots) / f(fewer) with f(k) = k rho / (1 + (k - 1) rho). A head that gives its k rows the logit 1

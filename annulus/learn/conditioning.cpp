@@ -49,10 +49,18 @@ double kurtosis(std::span<const float> row) {
   return second > 0.0 ? fourth / (second * second) : 0.0;
 }
 
-bool heavy_tailed(ConstMatrixView<float> rows) {
+double weight_of(std::span<const float> weights, std::size_t row) {
+  return weights.empty() ? 1.0 : static_cast<double>(weights[row]);
+}
+
+bool heavy_tailed(ConstMatrixView<float> rows, std::span<const float> weights) {
   double sum = 0.0;
-  for (std::size_t i = 0; i < rows.rows(); ++i) sum += kurtosis(rows.row(i));
-  return sum > kGaussianKurtosis * static_cast<double>(rows.rows());
+  double count = 0.0;
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    sum += weight_of(weights, i) * kurtosis(rows.row(i));
+    count += weight_of(weights, i);
+  }
+  return sum > kGaussianKurtosis * count;
 }
 
 }  // namespace
@@ -76,22 +84,25 @@ ConditioningKind conditioning_kind_from(std::string_view name) {
   fail(ErrorKind::kUsage, "expected the conditioning none, centre or auto, found \"{}\"", name);
 }
 
-Conditioning learn_conditioning(ConstMatrixView<float> rows, ConditioningKind kind) {
+Conditioning learn_conditioning(ConstMatrixView<float> rows, ConditioningKind kind, std::span<const float> weights) {
   Conditioning result;
   if (kind == ConditioningKind::kNone) return result;
   if (kind == ConditioningKind::kAuto) {
-    if (!any_negative(rows)) result.power = heavy_tailed(rows) ? kHeavyPower : kLightPower;
+    if (!any_negative(rows)) result.power = heavy_tailed(rows, weights) ? kHeavyPower : kLightPower;
     return result;
   }
   std::vector<double> sums(rows.cols(), 0.0);
+  double count = 0.0;
   std::vector<float> row(rows.cols());
   for (std::size_t i = 0; i < rows.rows(); ++i) {
+    const double weight = weight_of(weights, i);
     row.assign(rows.row(i).begin(), rows.row(i).end());
     make_unit(row);
-    for (std::size_t j = 0; j < row.size(); ++j) sums[j] += static_cast<double>(row[j]);
+    for (std::size_t j = 0; j < row.size(); ++j) sums[j] += weight * static_cast<double>(row[j]);
+    count += weight;
   }
   result.centre.reserve(sums.size());
-  for (const double sum : sums) result.centre.push_back(static_cast<float>(sum / static_cast<double>(rows.rows())));
+  for (const double sum : sums) result.centre.push_back(static_cast<float>(sum / count));
   return result;
 }
 

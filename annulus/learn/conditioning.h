@@ -30,8 +30,9 @@ struct Conditioning {
 
 inline constexpr float kLeastCentredLength = 1e-4F;  // shorter centred rows are rounding errors, and stay uncentred
 
-// What `kind` asks for on these rows.
-Conditioning learn_conditioning(ConstMatrixView<float> rows, ConditioningKind kind);
+// What `kind` asks for on these rows, each counted by its weight; no weights: all count the same.
+Conditioning learn_conditioning(ConstMatrixView<float> rows, ConditioningKind kind,
+                                std::span<const float> weights = {});
 
 // Conditions rows in place. A row that the centre leaves with no length stays as it was before.
 void condition_rows(const Conditioning& conditioning, MatrixView<float> rows);

@@ -176,13 +176,35 @@ void FactoredGradient<T>::fold_noise_gradient(MatrixView<T> folded) {
 }
 
 template <class T>
+StepSums FactoredGradient<T>::part_sums(const Part& part, const HeadView<T>& head, const StepBatch<T>& batch,
+                                        MatrixView<T> original, MatrixView<T> noise, std::span<T> scratch) {
+  const T gradient_scale = T{1} / static_cast<T>(batch.rows.rows() * options_.virtual_count);
+  const VirtualLogits<T> logits = logits_of(part, head, batch);
+  StepSums sums;
+  // Originals of the same weight together: all of them, or each by itself.
+  const std::size_t together = batch.weights.empty() ? part.count : 1;
+  for (std::size_t i = 0; i < part.count; i += together) {
+    const VirtualLogits<T> chosen{logits.original.rows_at(i, together), logits.noise, logits.scale.rows_at(i, together),
+                                  logits.labels.subspan(i, together)};
+    const double weight = batch.weight(part.first + i);
+    if (noise.empty()) {
+      sums.add({0.0, virtual_hits(chosen)}, weight);
+    } else {
+      sums.add(virtual_softmax_gradient(chosen, options_.label_smoothing, static_cast<T>(weight) * gradient_scale,
+                                        options_.count_hits, original.rows_at(i, together), noise, scratch),
+               weight);
+    }
+  }
+  return sums;
+}
+
+template <class T>
 StepSums FactoredGradient<T>::loss_gradient(const HeadView<T>& head, const StepBatch<T>& batch,
                                             StepGradient<T>& gradient) {
   prepare(head, batch);
   const std::size_t classes = head.weights.rows();
   const std::size_t originals = batch.rows.rows();
   const std::size_t count = options_.virtual_count;
-  const T gradient_scale = T{1} / static_cast<T>(originals * count);
   const auto logit_gradient = reuse(gradient_, originals + noise_rows(), classes);
   const auto part_gradient = reuse(part_gradient_, parts_.size() * count, classes);
   const std::size_t scratch_size = virtual_softmax_scratch(classes, kOriginalsPerPart, count);
@@ -194,8 +216,7 @@ StepSums FactoredGradient<T>::loss_gradient(const HeadView<T>& head, const StepB
     const auto part_noise = part_gradient.rows_at(task * count, count);
     std::fill_n(part_original.data(), part.count * classes, T{0});
     std::fill_n(part_noise.data(), count * classes, T{0});
-    sums_[task] = virtual_softmax_gradient(logits_of(part, head, batch), options_.label_smoothing, gradient_scale,
-                                           options_.count_hits, part_original, part_noise, scratch.row(task));
+    sums_[task] = part_sums(part, head, batch, part_original, part_noise, scratch.row(task));
   });
   fold_noise_gradient(logit_gradient.rows_at(originals, noise_rows()));
   gemm(Transpose::kYes, Transpose::kNo, T{1}, ConstMatrixView<T>(logit_gradient), ConstMatrixView<T>(stack_), T{0},
@@ -206,19 +227,19 @@ StepSums FactoredGradient<T>::loss_gradient(const HeadView<T>& head, const StepB
       add_row(std::span<const T>(logit_gradient.row(i)), std::span<T>(gradient.bias));
     }
   }
-  LossSums total;
-  for (const LossSums& part : sums_) total += part;
+  StepSums total;
+  for (const StepSums& part : sums_) total += part;
   return {total.loss / static_cast<double>(originals * count), total.hits};
 }
 
 template <class T>
-std::size_t FactoredGradient<T>::hits(const HeadView<T>& head, const StepBatch<T>& batch) {
+double FactoredGradient<T>::hits(const HeadView<T>& head, const StepBatch<T>& batch) {
   prepare(head, batch);
   sums_.assign(parts_.size(), {});
   parallel_for(options_.threads, parts_.size(),
-               [&](std::size_t task) { sums_[task].hits = virtual_hits(logits_of(parts_[task], head, batch)); });
-  LossSums total;
-  for (const LossSums& part : sums_) total += part;
+               [&](std::size_t task) { sums_[task] = part_sums(parts_[task], head, batch, {}, {}, {}); });
+  StepSums total;
+  for (const StepSums& part : sums_) total += part;
   return total.hits;
 }
 

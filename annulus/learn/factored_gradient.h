@@ -27,8 +27,8 @@ class FactoredGradient {
 
   // Returns the mean loss over the batch's virtual examples and replaces `gradient` by its gradient.
   StepSums loss_gradient(const HeadView<T>& head, const StepBatch<T>& batch, StepGradient<T>& gradient);
-  // Number of the batch's virtual examples that are classified correctly.
-  std::size_t hits(const HeadView<T>& head, const StepBatch<T>& batch);
+  // Number of the batch's virtual examples that are classified correctly, each counted by its original's weight.
+  double hits(const HeadView<T>& head, const StepBatch<T>& batch);
   std::size_t virtual_count() const { return options_.virtual_count; }
 
  private:
@@ -48,6 +48,10 @@ class FactoredGradient {
   ConstMatrixView<T> ready_noise(std::size_t step, std::size_t dimension);
   // Logits of all R noise rows of each group where only half of them were multiplied out.
   void mirror_noise_logits(std::size_t originals, std::size_t classes);
+  // What comes of the originals of a part: their gradients are added to the two, or, where hits alone are asked for,
+  // the two are empty.
+  StepSums part_sums(const Part& part, const HeadView<T>& head, const StepBatch<T>& batch, MatrixView<T> original,
+                     MatrixView<T> noise, std::span<T> scratch);
   // What the softmax kernel reads for a part; works its scales a out.
   VirtualLogits<T> logits_of(const Part& part, const HeadView<T>& head, const StepBatch<T>& batch);
   // Sums the parts' noise gradients of each noise row, mirrored rows with opposite sign.
@@ -60,7 +64,7 @@ class FactoredGradient {
   std::size_t groups_ = 0;               // of the current batch
   std::vector<Part> parts_;              // of the current batch
   std::vector<std::size_t> first_part_;  // of each group, and one past the last
-  std::vector<LossSums> sums_;
+  std::vector<StepSums> sums_;
   std::vector<GemmCall<T>> calls_;
   std::vector<T> radii_;    // epsilon s
   std::vector<T> squares_;  // |z|^2 of originals, then epsilon^2 |n|^2 of noise rows

@@ -9,6 +9,7 @@
 
 #include "annulus/base/matrix.h"
 #include "annulus/base/random.h"
+#include "annulus/kernels/softmax_loss.h"
 #include "annulus/learn/head.h"
 
 namespace annulus {
@@ -26,7 +27,10 @@ template <class T>
 struct StepBatch {
   ConstMatrixView<T> rows;
   std::span<const std::int32_t> labels;
-  std::size_t step = 0;  // decides which random numbers the step uses
+  std::size_t step = 0;          // decides which random numbers the step uses
+  std::span<const T> weights{};  // of the originals; empty: all 1
+
+  double weight(std::size_t original) const { return weights.empty() ? 1.0 : static_cast<double>(weights[original]); }
 };
 
 // dL/dw and dL/db of the mean loss of a step.
@@ -36,10 +40,20 @@ struct StepGradient {
   std::vector<T> bias;  // linear head only
 };
 
-// Sums over the virtual examples of one step.
+// Sums over the virtual examples of one step, each counted by its original's weight.
 struct StepSums {
-  double loss = 0.0;     // mean over the virtual examples
-  std::size_t hits = 0;  // classified correctly before the update; 0 unless hits are counted
+  double loss = 0.0;  // mean over the virtual examples
+  double hits = 0.0;  // classified correctly before the update; 0 unless hits are counted
+
+  void add(const LossSums& part, double weight) {
+    loss += weight * part.loss;
+    hits += weight * static_cast<double>(part.hits);
+  }
+  StepSums& operator+=(const StepSums& other) {
+    loss += other.loss;
+    hits += other.hits;
+    return *this;
+  }
 };
 
 class NoiseBank;

@@ -66,7 +66,7 @@ void IndependentGradient<T>::make_tile(const HeadView<T>& head, const StepBatch<
 
 // Logits of a tile, replaced by their gradient (of the mean over the whole batch).
 template <class T>
-LossSums IndependentGradient<T>::tile_logits(const HeadView<T>& head, const StepBatch<T>& batch, std::size_t first,
+StepSums IndependentGradient<T>::tile_logits(const HeadView<T>& head, const StepBatch<T>& batch, std::size_t first,
                                              MatrixView<T> tile, MatrixView<T> logits) {
   const std::size_t count = options_.virtual_count;
   gemm(Transpose::kNo, Transpose::kYes, T{1}, ConstMatrixView<T>(tile), head.weights, T{0}, logits, options_.threads);
@@ -81,11 +81,19 @@ LossSums IndependentGradient<T>::tile_logits(const HeadView<T>& head, const Step
     if (head.kind == HeadKind::kLinear) {
       for (std::size_t i = 0; i < rows; ++i) add_row(head.bias, part.row(i));
     }
-    sums_[task] = softmax_loss_gradient(part, std::span<const std::int32_t>(labels_).subspan(begin, rows),
-                                        options_.label_smoothing, gradient_scale);
+    // Rows of the same weight together: all of them, or the virtual examples of one original.
+    for (std::size_t row = 0, next = rows; row < rows; row = next) {
+      const std::size_t original = (first + begin + row) / count;
+      next = batch.weights.empty() ? rows : std::min(rows, (original + 1) * count - first - begin);
+      const double weight = batch.weight(original);
+      sums_[task].add(softmax_loss_gradient(part.rows_at(row, next - row),
+                                            std::span<const std::int32_t>(labels_).subspan(begin + row, next - row),
+                                            options_.label_smoothing, static_cast<T>(weight) * gradient_scale),
+                      weight);
+    }
   });
-  LossSums total;
-  for (const LossSums& sum : sums_) total += sum;
+  StepSums total;
+  for (const StepSums& sum : sums_) total += sum;
   return total;
 }
 
@@ -94,7 +102,7 @@ StepSums IndependentGradient<T>::loss_gradient(const HeadView<T>& head, const St
                                                StepGradient<T>& gradient) {
   const std::size_t total = batch.rows.rows() * options_.virtual_count;
   std::fill(gradient.bias.begin(), gradient.bias.end(), T{0});
-  LossSums sums;
+  StepSums sums;
   for (std::size_t first = 0; first < total; first += kTileRows) {
     const std::size_t rows = std::min(kTileRows, total - first);
     const auto tile = reuse_apart(tile_, rows, batch.rows.cols());
@@ -111,9 +119,9 @@ StepSums IndependentGradient<T>::loss_gradient(const HeadView<T>& head, const St
 }
 
 template <class T>
-std::size_t IndependentGradient<T>::hits(const HeadView<T>& head, const StepBatch<T>& batch) {
+double IndependentGradient<T>::hits(const HeadView<T>& head, const StepBatch<T>& batch) {
   const std::size_t total = batch.rows.rows() * options_.virtual_count;
-  std::size_t hits = 0;
+  double hits = 0.0;
   for (std::size_t first = 0; first < total; first += kTileRows) {
     const std::size_t rows = std::min(kTileRows, total - first);
     const auto tile = reuse_apart(tile_, rows, batch.rows.cols());

@@ -20,21 +20,21 @@ class IndependentGradient {
 
   // Returns the mean loss over the batch's virtual examples and replaces `gradient` by its gradient.
   StepSums loss_gradient(const HeadView<T>& head, const StepBatch<T>& batch, StepGradient<T>& gradient);
-  // Number of the batch's virtual examples that are classified correctly.
-  std::size_t hits(const HeadView<T>& head, const StepBatch<T>& batch);
+  // Number of the batch's virtual examples that are classified correctly, each counted by its original's weight.
+  double hits(const HeadView<T>& head, const StepBatch<T>& batch);
   std::size_t virtual_count() const { return options_.virtual_count; }
 
  private:
   // Makes virtual examples [first, first + tile.rows()) of the batch, scaled so that w . x is the logit.
   void make_tile(const HeadView<T>& head, const StepBatch<T>& batch, std::size_t first, MatrixView<T> tile);
-  LossSums tile_logits(const HeadView<T>& head, const StepBatch<T>& batch, std::size_t first, MatrixView<T> tile,
+  StepSums tile_logits(const HeadView<T>& head, const StepBatch<T>& batch, std::size_t first, MatrixView<T> tile,
                        MatrixView<T> logits);
 
   NoiseOptions<T> options_;
   Matrix<T> tile_;
   Matrix<T> logits_;
   std::vector<std::int32_t> labels_;
-  std::vector<LossSums> sums_;
+  std::vector<StepSums> sums_;
 };
 
 }  // namespace annulus

@@ -159,17 +159,18 @@ FitResult train_baseline(const TrainingRows<float>& rows, const Recipe& recipe, 
 using Fit = FitResult(const TrainingRows<float>&, const Recipe&, const ProgressCallback&);
 
 FitResult fit_conditioned(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress, Fit& fit) {
-  Conditioning conditioning = learn_conditioning(rows.features.view(), recipe.conditioning);
+  Conditioning conditioning = learn_conditioning(rows.features.view(), recipe.conditioning, rows.weights);
   if (conditioning.any()) condition_rows(conditioning, rows.features.view());
-  FitResult result =
-      fit(make_training_rows<float>(std::move(rows.features), std::move(rows.labels), rows.classes, recipe.noise_shape),
-          recipe, progress);
+  FitResult result = fit(make_training_rows<float>(std::move(rows.features), std::move(rows.labels), rows.classes,
+                                                   recipe.noise_shape, rows.weights),
+                         recipe, progress);
   result.head.conditioning = std::move(conditioning);
   return result;
 }
 
 FitResult fit_conditioned(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress, Fit& fit) {
-  return fit_conditioned(LabelledRows{rows.features.clone(), rows.labels, rows.classes}, recipe, progress, fit);
+  return fit_conditioned(LabelledRows{rows.features.clone(), rows.labels, rows.classes, rows.weights}, recipe, progress,
+                         fit);
 }
 
 }  // namespace

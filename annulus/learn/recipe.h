@@ -67,7 +67,7 @@ struct FitResult {
 };
 
 // Search, then final training. rows.features are raw features; they are normalised here, in place when they are given
-// away.
+// away. rows.weights are above 0; only their ratios count.
 FitResult fit_ibm2(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress = {});
 FitResult fit_ibm2(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress = {});
 // The head trained on the originals.

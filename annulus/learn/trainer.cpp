@@ -81,22 +81,28 @@ template <class T>
 class BatchBuffer {
  public:
   BatchBuffer(const TrainingRows<T>& rows, std::size_t batch)
-      : rows_(rows), features_(std::min(batch, rows.rows()), rows.dimension()), labels_(features_.rows()) {}
+      : rows_(rows),
+        features_(std::min(batch, rows.rows()), rows.dimension()),
+        labels_(features_.rows()),
+        weights_(rows.weights.empty() ? 0 : features_.rows()) {}
 
   StepBatch<T> gather(std::span<const std::uint32_t> order, std::size_t step) {
     for (std::size_t i = 0; i < order.size(); ++i) {
       const auto from = rows_.features.row(order[i]);
       std::copy(from.begin(), from.end(), features_.row(i).begin());
       labels_[i] = rows_.labels[order[i]];
+      if (!weights_.empty()) weights_[i] = rows_.weights[order[i]];
     }
     return {std::as_const(features_).view().rows_at(0, order.size()),
-            std::span<const std::int32_t>(labels_).first(order.size()), step};
+            std::span<const std::int32_t>(labels_).first(order.size()), step,
+            std::span<const T>(weights_).first(weights_.empty() ? 0 : order.size())};
   }
 
  private:
   const TrainingRows<T>& rows_;
   Matrix<T> features_;
   std::vector<std::int32_t> labels_;
+  std::vector<T> weights_;
 };
 
 // A head in training: its effective weights and Adam's memory of it.
@@ -188,7 +194,7 @@ TrainReport train(Head<T>& head, const TrainingRows<T>& rows, const TrainOptions
     const auto order =
         hooks.order ? hooks.order(epoch) : random_permutation(shuffle, static_cast<std::uint32_t>(epoch), rows.rows());
     double epoch_loss = 0.0;
-    std::size_t hits = 0;
+    double hits = 0.0;
     for (std::size_t first = 0; first < order.size(); first += options.batch) {
       // An epoch of many classes takes minutes: whoever wants to stop is heard between steps too.
       if (progress && now() - reported > kReportInterval) {
@@ -211,7 +217,7 @@ TrainReport train(Head<T>& head, const TrainingRows<T>& rows, const TrainOptions
     result.final_loss = epoch_loss / static_cast<double>(order.size());
     if (hooks.after_epoch) {
       const std::size_t each = std::visit([](const auto& chosen) { return chosen.virtual_count(); }, engine);
-      const double accuracy = static_cast<double>(hits) / static_cast<double>(order.size() * each);
+      const double accuracy = hits / static_cast<double>(order.size() * each);
       if (hooks.after_epoch({epoch, result.final_loss, accuracy})) break;
     }
   }
@@ -232,16 +238,18 @@ double training_accuracy(const Head<T>& head, const TrainingRows<T>& rows, const
   Matrix<T> weights(head.classes(), head.dimension());
   effective_weights(head, weights.view());
   const HeadView<T> view{head.kind, std::as_const(weights).view(), head.bias};
-  std::size_t hits = 0;
+  double hits = 0.0;
   std::size_t step = 0;
   for (std::size_t first = 0; first < rows.rows(); first += options.batch, ++step) {
     const std::size_t count = std::min(options.batch, rows.rows() - first);
-    const StepBatch<T> batch{rows.features.view().rows_at(first, count),
-                             std::span<const std::int32_t>(rows.labels).subspan(first, count), step};
+    const StepBatch<T> batch{
+        rows.features.view().rows_at(first, count), std::span<const std::int32_t>(rows.labels).subspan(first, count),
+        step,
+        std::span<const T>(rows.weights).subspan(rows.weights.empty() ? 0 : first, rows.weights.empty() ? 0 : count)};
     hits += std::visit([&](auto& chosen) { return chosen.hits(view, batch); }, engine);
   }
   const std::size_t each = std::visit([](const auto& chosen) { return chosen.virtual_count(); }, engine);
-  return static_cast<double>(hits) / static_cast<double>(rows.rows() * each);
+  return hits / static_cast<double>(rows.rows() * each);
 }
 
 template TrainReport train(Head<float>&, const TrainingRows<float>&, const TrainOptions&, const ProgressCallback&,

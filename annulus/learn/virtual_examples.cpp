@@ -39,21 +39,43 @@ NoiseSharing noise_sharing_from(std::string_view name) {
 
 namespace {
 
-// Sample standard deviation (n - 1) of each column, in double whatever T is.
+// Weights with a mean of 1; none where there are none.
 template <class T>
-std::vector<T> column_deviations(const Matrix<T>& features) {
+std::vector<T> mean_one(std::span<const float> weights, std::size_t rows) {
+  if (!weights.empty() && weights.size() != rows) {
+    fail(ErrorKind::kInput, "expected a weight for each of the {} training rows, found {}", rows, weights.size());
+  }
+  double sum = 0.0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (!(weights[i] > 0.0F) || !std::isfinite(weights[i])) {
+      fail(ErrorKind::kInput, "expected finite weights above 0, found {} at training row {}", weights[i], i);
+    }
+    sum += static_cast<double>(weights[i]);
+  }
+  std::vector<T> scaled;
+  scaled.reserve(weights.size());
+  for (const float weight : weights) {
+    scaled.push_back(static_cast<T>(static_cast<double>(weight) * static_cast<double>(rows) / sum));
+  }
+  return scaled;
+}
+
+// Sample standard deviation (n - 1) of each column, in double whatever T is. Weights have a mean of 1.
+template <class T>
+std::vector<T> column_deviations(const Matrix<T>& features, const std::vector<T>& weights) {
   const std::size_t rows = features.rows();
   const std::size_t cols = features.cols();
   std::vector<double> mean(cols, 0.0);
   std::vector<double> squares(cols, 0.0);
+  const auto weight = [&](std::size_t i) { return weights.empty() ? 1.0 : static_cast<double>(weights[i]); };
   for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < cols; ++j) mean[j] += static_cast<double>(features(i, j));
+    for (std::size_t j = 0; j < cols; ++j) mean[j] += weight(i) * static_cast<double>(features(i, j));
   }
   for (double& value : mean) value /= static_cast<double>(rows);
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < cols; ++j) {
       const double difference = static_cast<double>(features(i, j)) - mean[j];
-      squares[j] += difference * difference;
+      squares[j] += weight(i) * difference * difference;
     }
   }
   std::vector<T> deviations(cols);
@@ -67,13 +89,14 @@ std::vector<T> column_deviations(const Matrix<T>& features) {
 
 template <class T>
 TrainingRows<T> make_training_rows(Matrix<T> features, std::vector<std::int32_t> labels, std::size_t classes,
-                                   NoiseShape shape) {
+                                   NoiseShape shape, std::span<const float> weights) {
   if (classes < 2) fail(ErrorKind::kInput, "expected at least two classes to tell apart, found {}", classes);
   if (features.rows() != labels.size()) {
     fail(ErrorKind::kInput, "expected one label for each of the {} training rows, found {}", features.rows(),
          labels.size());
   }
   TrainingRows<T> rows{std::move(features), std::move(labels), classes, {}};
+  rows.weights = mean_one<T>(weights, rows.rows());
   std::vector<bool> seen(classes, false);
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     const std::int32_t label = rows.labels[i];
@@ -92,8 +115,8 @@ TrainingRows<T> make_training_rows(Matrix<T> features, std::vector<std::int32_t>
   for (std::size_t c = 0; c < classes; ++c) {
     if (!seen[c]) fail(ErrorKind::kInput, "expected at least one example of every class, found none of class {}", c);
   }
-  rows.noise_scale =
-      shape == NoiseShape::kSpherical ? std::vector<T>(rows.dimension(), T{1}) : column_deviations(rows.features);
+  rows.noise_scale = shape == NoiseShape::kSpherical ? std::vector<T>(rows.dimension(), T{1})
+                                                     : column_deviations(rows.features, rows.weights);
   return rows;
 }
 
@@ -108,8 +131,10 @@ TrainingRows<T> make_training_rows(ConstMatrixView<float> features, std::span<co
   return make_training_rows(std::move(copy), std::vector<std::int32_t>(labels.begin(), labels.end()), classes, shape);
 }
 
-template TrainingRows<float> make_training_rows(Matrix<float>, std::vector<std::int32_t>, std::size_t, NoiseShape);
-template TrainingRows<double> make_training_rows(Matrix<double>, std::vector<std::int32_t>, std::size_t, NoiseShape);
+template TrainingRows<float> make_training_rows(Matrix<float>, std::vector<std::int32_t>, std::size_t, NoiseShape,
+                                                std::span<const float>);
+template TrainingRows<double> make_training_rows(Matrix<double>, std::vector<std::int32_t>, std::size_t, NoiseShape,
+                                                 std::span<const float>);
 template TrainingRows<float> make_training_rows(ConstMatrixView<float>, std::span<const std::int32_t>, std::size_t,
                                                 NoiseShape);
 template TrainingRows<double> make_training_rows(ConstMatrixView<float>, std::span<const std::int32_t>, std::size_t,

@@ -34,16 +34,18 @@ struct TrainingRows {
   std::vector<std::int32_t> labels;  // class of each row, in [0, classes)
   std::size_t classes = 0;
   std::vector<T> noise_scale;  // s, one a dimension
+  std::vector<T> weights{};    // how much each row counts, 1 on average; empty: all 1
 
   std::size_t rows() const { return features.rows(); }
   std::size_t dimension() const { return features.cols(); }
 };
 
 // Normalises the features and measures s. Throws Error{kInput} when there are fewer than two classes, when a
-// class has no row, or when a row cannot be normalised.
+// class has no row, or when a row cannot be normalised. `weights`, empty or a number above 0 for each row, are scaled
+// to a mean of 1: a row of weight 2 counts as if it were there twice.
 template <class T>
 TrainingRows<T> make_training_rows(Matrix<T> features, std::vector<std::int32_t> labels, std::size_t classes,
-                                   NoiseShape shape);
+                                   NoiseShape shape, std::span<const float> weights = {});
 // The same for a copy of the features.
 template <class T>
 TrainingRows<T> make_training_rows(ConstMatrixView<float> features, std::span<const std::int32_t> labels,

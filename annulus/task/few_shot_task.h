@@ -44,6 +44,7 @@ struct LabelledRows {
   Matrix<float> features;  // as stored: not normalised
   std::vector<std::int32_t> labels;
   std::size_t classes = 0;
+  std::vector<float> weights{};  // how much each row counts, beside the others; empty: all the same
 };
 
 LabelledRows gather(const FeatureSet& set, std::span<const std::uint32_t> rows);
