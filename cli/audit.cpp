@@ -3,15 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "annulus/base/error.h"
 #include "annulus/store/audit_file.h"
+#include "annulus/store/audit_images.h"
 #include "annulus/store/image_folder.h"
-#include "annulus/store/image_inspection.h"
-#include "annulus/vision/preprocess.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/load_data.h"
@@ -30,43 +28,13 @@ struct AuditCommand {
   RunOptions run;
 };
 
-// The shorter side below which an image is enlarged before the backbone sees it.
-std::size_t smallest_side(const PreprocessRecipe& recipe) {
-  return std::min(recipe.output_width(), recipe.output_height());
-}
-
-// Features of a folder of images, and what is known of each image besides.
+// Features of a folder of images; what is known of each image besides goes into `audit`.
 FeatureSet load_with_facts(const AuditCommand& options, AuditOptions& audit, ProgressBar& bar) {
-  ImageListOptions list_options;
-  list_options.list_file = options.data.list;
-  const ImageList list = list_images(options.data.path, list_options);
-  if (list.labels.empty()) {
-    fail(ErrorKind::kInput,
-         "{}: expected labelled images (a folder a class, or metadata.csv with file_name and label), found {} without",
-         options.data.path, list.paths.size());
-  }
-  const Encoder encoder = open_encoder(options.data.encoder, bar.callback());
-  FeatureSet set = encode_images(list, options.data.path, encoder, options.data.encoder, options.run.threads, bar);
-  std::vector<ImageFacts> facts =
-      inspect_images(list.paths, decode_options(encoder.recipe), options.run.threads, bar.callback());
-  // The rows of the set are the images of the list, in its order, without those that could not be used.
-  for (ImageFacts& image : facts) {
-    const std::size_t next = audit.images.size();
-    if (next < set.rows() && set.paths()[next] == image.path) {
-      audit.images.push_back(std::move(image));
-    } else {
-      if (image.trouble.empty()) image.trouble = image.path + ": its features cannot be used";
-      audit.corrupt.push_back(std::move(image));
-    }
-  }
-  // A class may lack images in one part of a split only.
-  for (const std::string& name : list.empty_classes) {
-    const bool known = std::find(list.class_names.begin(), list.class_names.end(), name) != list.class_names.end();
-    const auto& found = audit.empty_classes;
-    if (!known && std::find(found.begin(), found.end(), name) == found.end()) audit.empty_classes.push_back(name);
-  }
-  audit.smallest_side = smallest_side(encoder.recipe);
-  return set;
+  AuditImages images =
+      load_audit_images(options.data.path, options.data.list, options.data.encoder, audit, bar.callback());
+  for (const std::string& warning : images.warnings) bar.note(warning);
+  note_broken_images(images.extraction, bar);
+  return std::move(images.set);
 }
 
 void fail_if_asked(const AuditCommand& options, const AuditReport& report) {

@@ -1,48 +1,12 @@
-// The knobs of the method on the command line: a recipe by name, and numbers that override its own.
+// The knobs of the method on the command line.
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "annulus/learn/recipe.h"
+#include "annulus/learn/recipe_options.h"
 
 namespace annulus::cli {
 
-struct RecipeOptions {
-  std::string recipe = "default";
-  // Absent: what the recipe says.
-  std::optional<std::size_t> virtual_count;
-  std::optional<double> epsilon;
-  std::optional<double> threshold;
-  std::optional<double> learning_rate;
-  std::optional<std::size_t> epochs;
-  std::optional<std::size_t> batch;
-  std::optional<std::string> head;
-  std::optional<std::string> conditioning;
-  std::optional<std::string> noise_shape;
-  std::optional<std::string> noise;
-  std::optional<std::size_t> group;
-  std::optional<bool> antithetic;
-  std::optional<double> label_smoothing;
-  std::optional<std::size_t> search_epochs;
-  std::optional<double> search_learning_rate;
-  std::vector<double> search_range;
-  std::optional<double> search_tolerance;
-  std::optional<bool> expand;
-  std::optional<bool> verify_upper;
-  std::optional<bool> interpolate;
-  std::optional<bool> warm_start;
-  std::optional<bool> stop_early;
-  std::optional<bool> common_noise;
-};
-
 void add_recipe_options(CLI::App& command, RecipeOptions& options);
-
-// The recipe named, with the given numbers in place of its own. Throws Error{kUsage} for names and ranges that make no
-// sense.
-Recipe make_recipe(const RecipeOptions& options, std::uint64_t seed, int threads);
 
 }  // namespace annulus::cli

@@ -1,4 +1,4 @@
-// Fills stamps in from the system.
+// Options of protocols and the keys of cells.
 #include "cli/stamp.h"
 
 #include <filesystem>
@@ -6,23 +6,9 @@
 #include "annulus/base/checksum.h"
 #include "annulus/base/error.h"
 #include "annulus/base/folders.h"
-#include "annulus/base/parallel.h"
-#include "annulus/store/machine.h"
 #include "cli/launch.h"
 
 namespace annulus::cli {
-
-Stamp make_stamp(std::span<const std::string> methods, const std::string& rate_on, std::uint64_t first_seed,
-                 std::size_t seeds, int threads) {
-  Stamp stamp;
-  stamp.chosen_on = choices_of(methods, rate_on);
-  for (std::size_t i = 0; i < seeds; ++i) stamp.seeds.push_back(first_seed + i);
-  stamp.machine = machine_text();
-  stamp.threads = static_cast<std::size_t>(threads == 0 ? hardware_threads() : threads);
-  stamp.time = time_text();
-  stamp.command = command_line();
-  return stamp;
-}
 
 std::string data_name(const Stamp& stamp) {
   std::string name;

@@ -2,20 +2,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "annulus/eval/stamp.h"
 #include "annulus/store/cell_file.h"
+#include "annulus/store/machine.h"
 
 namespace annulus::cli {
-
-// Everything but the checksums; seeds are first, first + 1, ...
-Stamp make_stamp(std::span<const std::string> methods, const std::string& rate_on, std::uint64_t first_seed,
-                 std::size_t seeds, int threads);
 
 // Names the data of a result by all checksums of its stamp, for the keys of cells.
 std::string data_name(const Stamp& stamp);

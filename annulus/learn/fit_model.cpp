@@ -8,6 +8,7 @@
 #include "annulus/base/clock.h"
 #include "annulus/base/error.h"
 #include "annulus/base/version.h"
+#include "annulus/learn/training_order.h"
 
 namespace annulus {
 namespace {
@@ -50,12 +51,14 @@ ModelFit fit_model(TrainingData data, const Recipe& recipe, const FitModelOption
   Refit& refit = refit_named(options.method);
   ModelFit result;
   Model& model = result.model;
+  settle_rows(data);
   const std::size_t rows = data.rows.labels.size();
+  const std::vector<float> weights = support_weights(data.rows);
   model.support = keep_support(data.rows, data.paths);
   result.fit = refit(std::move(data.rows), recipe, progress);
   if (options.calibrate && !recipe.name.starts_with("paper")) {
     const auto start = now();
-    result.held_out = calibrate(model.support, result.fit, recipe, refit, progress);
+    result.held_out = calibrate(model.support, result.fit, recipe, refit, progress, weights);
     result.calibration_seconds = seconds_since(start);
     model.temperature = result.held_out.temperature;
     model.unknown = std::move(result.held_out.unknown);

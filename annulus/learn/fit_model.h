@@ -43,8 +43,9 @@ struct ModelFit {
   double calibration_seconds = 0.0;
 };
 
-// What `annulus fit` does with loaded rows. The model holds no times and no thread count, so that the same input gives
-// the same model, bit for bit. Throws Error{kUsage} for another method.
+// What `annulus fit` does with loaded rows. The order of the rows does not matter (settle_rows). The model holds no
+// times and no thread count, so that the same input gives the same model, bit for bit. Throws Error{kUsage} for another
+// method.
 ModelFit fit_model(TrainingData data, const Recipe& recipe, const FitModelOptions& options,
                    const ProgressCallback& progress = {});
 

@@ -46,6 +46,13 @@ SupportRows keep_support(const LabelledRows& rows, std::span<const std::string> 
   return support;
 }
 
+std::vector<float> support_weights(const LabelledRows& rows) {
+  std::vector<float> weights;
+  if (rows.weights.empty()) return weights;
+  for (const std::size_t row : rows_to_keep(rows.labels, rows.classes)) weights.push_back(rows.weights[row]);
+  return weights;
+}
+
 SupportRows select_support(const SupportRows& support, std::span<const std::size_t> rows) {
   SupportRows chosen;
   chosen.features = Matrix<float>(rows.size(), support.features.cols());

@@ -28,6 +28,9 @@ struct SupportRows {
 // `paths` is empty or has one for each row. Throws Error{kInput} for a row that has no length.
 SupportRows keep_support(const LabelledRows& rows, std::span<const std::string> paths);
 
+// The weights of the rows that keep_support keeps; none where `rows` has none.
+std::vector<float> support_weights(const LabelledRows& rows);
+
 // The named rows.
 SupportRows select_support(const SupportRows& support, std::span<const std::size_t> rows);
 

@@ -42,4 +42,16 @@ std::string time_text() {
                      fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
 
+Stamp make_stamp(std::span<const std::string> methods, const std::string& rate_on, std::uint64_t first_seed,
+                 std::size_t seeds, int threads) {
+  Stamp stamp;
+  stamp.chosen_on = choices_of(methods, rate_on);
+  for (std::size_t i = 0; i < seeds; ++i) stamp.seeds.push_back(first_seed + i);
+  stamp.machine = machine_text();
+  stamp.threads = static_cast<std::size_t>(threads == 0 ? hardware_threads() : threads);
+  stamp.time = time_text();
+  stamp.command = command_line();
+  return stamp;
+}
+
 }  // namespace annulus

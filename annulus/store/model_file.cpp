@@ -288,10 +288,10 @@ void write_support(const SupportRows& support, const std::string& paths, Safeten
   writer.write(std::as_bytes(std::span(paths)));
 }
 
-}  // namespace
-
-void write_model(const Model& model, const std::filesystem::path& path) {
-  check_model(model, ErrorKind::kInput, path.string());
+// Target: a path, or text that is to hold the bytes.
+template <class Target>
+void write_to(const Model& model, Target& target, const std::string& source) {
+  check_model(model, ErrorKind::kInput, source);
   const Head<float>& head = model.head;
   std::vector<TensorLayout> layout = {
       {"direction", ElementType::kF32, {head.classes(), head.dimension()}},
@@ -327,7 +327,7 @@ void write_model(const Model& model, const std::filesystem::path& path) {
     layout.push_back({kTrained, ElementType::kF32, {trained->classes(), trained->dimension()}});
     layout.push_back({std::string(trained_per_class_name(trained->kind)), ElementType::kF32, {trained->classes()}});
   }
-  SafetensorsWriter writer(path, layout, metadata);
+  SafetensorsWriter writer(target, layout, metadata);
   writer.write(std::as_bytes(std::span(head.direction.data(), head.classes() * head.dimension())));
   writer.write(std::as_bytes(std::span(per_class(head))));
   writer.write(std::as_bytes(std::span(conditioning.centre)));
@@ -341,6 +341,16 @@ void write_model(const Model& model, const std::filesystem::path& path) {
     writer.write(std::as_bytes(std::span(per_class(*trained))));
   }
   writer.commit();
+}
+
+}  // namespace
+
+void write_model(const Model& model, const std::filesystem::path& path) { write_to(model, path, path.string()); }
+
+std::string model_bytes(const Model& model) {
+  std::string bytes;
+  write_to(model, bytes, "the model");
+  return bytes;
 }
 
 Model read_model(const FileBytes& bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "annulus/learn/model.h"
 #include "annulus/store/mapped_file.h"
@@ -11,6 +12,9 @@ namespace annulus {
 // Throws Error{kInput} for a model that could not be read back, Error{kIo} when the disk refuses. The file appears
 // whole or not at all.
 void write_model(const Model& model, const std::filesystem::path& path);
+
+// The bytes of that file.
+std::string model_bytes(const Model& model);
 
 // Every number and name is checked: shapes agree, all finite, directions not zero, class names unique and as many as
 // there are rows. Throws Error{kFormat} otherwise. Layout: docs/file-formats.md.

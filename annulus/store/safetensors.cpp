@@ -223,22 +223,42 @@ std::string Safetensors::metadata_or(const std::string& key, std::string fallbac
 SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorLayout> layout,
                                      const std::map<std::string, std::string>& metadata)
     : file_(path) {
+  write_header(layout, metadata);
+}
+
+SafetensorsWriter::SafetensorsWriter(std::string& text, std::span<const TensorLayout> layout,
+                                     const std::map<std::string, std::string>& metadata)
+    : text_(&text) {
+  text.clear();
+  write_header(layout, metadata);
+}
+
+void SafetensorsWriter::write_header(std::span<const TensorLayout> layout,
+                                     const std::map<std::string, std::string>& metadata) {
   for (const TensorLayout& tensor : layout) remaining_ += *array_bytes(tensor.shape, element_size(tensor.type));
   const std::string header = make_header(layout, metadata);
   const std::uint64_t length = header.size();
-  file_.write(std::as_bytes(std::span(&length, 1)));
-  file_.write(header);
+  put(std::as_bytes(std::span(&length, 1)));
+  put(std::as_bytes(std::span(header)));
+}
+
+void SafetensorsWriter::put(std::span<const std::byte> bytes) {
+  if (file_) {
+    file_->write(bytes);
+  } else {
+    text_->append(as_text(bytes));
+  }
 }
 
 void SafetensorsWriter::write(std::span<const std::byte> bytes) {
   assert(bytes.size() <= remaining_);
   remaining_ -= bytes.size();
-  file_.write(bytes);
+  put(bytes);
 }
 
 void SafetensorsWriter::commit() {
   assert(remaining_ == 0);
-  file_.commit();
+  if (file_) file_->commit();
 }
 
 }  // namespace annulus

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,11 +58,18 @@ class SafetensorsWriter {
  public:
   SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorLayout> layout,
                     const std::map<std::string, std::string>& metadata);
+  // The same into `text`, which is cleared first and has to outlive the writer.
+  SafetensorsWriter(std::string& text, std::span<const TensorLayout> layout,
+                    const std::map<std::string, std::string>& metadata);
   void write(std::span<const std::byte> bytes);
   void commit();
 
  private:
-  AtomicFile file_;
+  void write_header(std::span<const TensorLayout> layout, const std::map<std::string, std::string>& metadata);
+  void put(std::span<const std::byte> bytes);
+
+  std::optional<AtomicFile> file_;  // absent: the bytes go to text_
+  std::string* text_ = nullptr;
   std::size_t remaining_ = 0;
 };
 

@@ -51,7 +51,7 @@ void compare_with_differences(Engine& engine, const Case& parameters, const Trai
   }
   StepGradient<double> gradient{Matrix<double>(rows.classes, rows.dimension()), std::vector<double>(bias.size())};
   StepGradient<double> unused{Matrix<double>(rows.classes, rows.dimension()), std::vector<double>(bias.size())};
-  const StepBatch<double> batch{rows.features.view(), rows.labels, 3};
+  const StepBatch<double> batch{rows.features.view(), rows.labels, 3, rows.weights};
   const auto loss = [&](StepGradient<double>& out) {
     return engine.loss_gradient({parameters.kind, std::as_const(weights).view(), bias}, batch, out);
   };
@@ -76,9 +76,7 @@ void compare_with_differences(Engine& engine, const Case& parameters, const Trai
   }
 }
 
-TEST_P(EngineGradient, EqualsFiniteDifferences) {
-  const Case& parameters = GetParam();
-  const auto rows = random_rows<double>(5, 3, 7);
+void compare_engine(const Case& parameters, const TrainingRows<double>& rows) {
   NoiseOptions<double> options;
   options.epsilon = parameters.epsilon;
   options.virtual_count = parameters.virtual_count;
@@ -94,6 +92,14 @@ TEST_P(EngineGradient, EqualsFiniteDifferences) {
     FactoredGradient<double> engine(options);
     compare_with_differences(engine, parameters, rows);
   }
+}
+
+TEST_P(EngineGradient, EqualsFiniteDifferences) { compare_engine(GetParam(), random_rows<double>(5, 3, 7)); }
+
+TEST_P(EngineGradient, EqualsFiniteDifferencesWhereRowsHaveWeights) {
+  auto rows = random_rows<double>(5, 3, 7);
+  for (std::size_t i = 0; i < rows.rows(); ++i) rows.weights.push_back(0.3 + 0.1 * static_cast<double>(i));
+  compare_engine(GetParam(), rows);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllEngines, EngineGradient,
