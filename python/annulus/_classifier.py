@@ -1,0 +1,186 @@
+"""Classifiers whose fitted form is a model: what `annulus fit` writes and `annulus predict` reads."""
+import numbers
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from ._model_classifier import ModelClassifier
+from ._validation import check_choice, check_number, recipe_of, training_rows
+
+
+class IbM2Classifier(ModelClassifier):
+    """Instance-based max-margin classifier for a few rows of each of many classes.
+
+    Around every training row it draws a cloud of virtual examples and searches for the largest radius at which the clouds of
+    different classes can be told apart. The same rows, parameters and seed give the same numbers as ``annulus fit``.
+
+    Parameters
+    ----------
+    recipe : str
+        Where all numbers come from: "default" (IbM2 with two companions), "ibm2" (the method alone), "paper" and others.
+    epsilon : float, optional
+        The radius; skips the search.
+    n_virtual, threshold, learning_rate, epochs, batch_size, head, condition, label_smoothing, search_epochs : optional
+        Each overrides the recipe. ``head`` is "cosine" or "linear", ``condition`` is "none", "centre" or "auto".
+    calibrate : bool
+        Hold rows out to learn the temperature of probabilities and when to say unknown.
+    random_state : int, RandomState or None
+        An integer is the seed of the command line. None draws one from numpy's global state.
+    n_jobs : int, optional
+        Threads; None and -1 are all processors. Results do not depend on it.
+    warm_start : bool
+        A second fit keeps the radius that the first one found, which saves the search.
+    verbose : bool
+        Show progress by tqdm, or on standard error where it is not installed.
+    progress : callable, optional
+        Called as ``progress(stage, done, total, detail)``; returning False stops the fit by ``annulus.Cancelled``.
+
+    Attributes
+    ----------
+    classes_ : the labels, sorted
+    epsilon_ : the radius found
+    temperature_ : what logits are divided by to become probabilities
+    search_trace_ : a dict for each probe of the search
+    coef_, intercept_ : the linear form of the head, for rows conditioned and scaled to length 1
+    n_iter_ : passes over the rows in the last training
+    model_ : the model itself
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annulus import IbM2Classifier
+    >>> rng = np.random.default_rng(0)
+    >>> means = rng.normal(size=(3, 8))
+    >>> names = np.array(["jay", "kite", "wren"])
+    >>> y = names[np.repeat(np.arange(3), 4)]
+    >>> X = means[np.repeat(np.arange(3), 4)] + 0.2 * rng.normal(size=(12, 8))
+    >>> birds = IbM2Classifier(random_state=1).fit(X, y)
+    >>> birds.predict(means).tolist()
+    ['jay', 'kite', 'wren']
+    >>> birds.epsilon_ > 0
+    True
+    >>> birds.predict_proba(X).shape
+    (12, 3)
+    """
+
+    def __init__(self, recipe="default", *, epsilon=None, n_virtual=None, threshold=None, learning_rate=None, epochs=None,
+                 batch_size=None, head=None, condition=None, label_smoothing=None, search_epochs=None, calibrate=True,
+                 random_state=0, n_jobs=None, warm_start=False, verbose=False, progress=None):
+        self.recipe = recipe
+        self.epsilon = epsilon
+        self.n_virtual = n_virtual
+        self.threshold = threshold
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.head = head
+        self.condition = condition
+        self.label_smoothing = label_smoothing
+        self.search_epochs = search_epochs
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.progress = progress
+
+    def _radius_to_keep(self):
+        return self.epsilon_ if self.warm_start and self.epsilon is None and hasattr(self, "model_") else None
+
+    def _recipe(self, epsilon):
+        check_number("epsilon", self.epsilon, numbers.Real, least=0)
+        check_number("threshold", self.threshold, numbers.Real, least=0, most=1)
+        check_number("learning_rate", self.learning_rate, numbers.Real, above=0)
+        check_number("label_smoothing", self.label_smoothing, numbers.Real, least=0, most=1)
+        for name in ("n_virtual", "epochs", "batch_size", "search_epochs"):
+            check_number(name, getattr(self, name), numbers.Integral, least=1)
+        check_choice("head", self.head, ("cosine", "linear"))
+        check_choice("condition", self.condition, ("none", "centre", "auto"))
+        return recipe_of(self.recipe, epsilon=self.epsilon if epsilon is None else epsilon, virtual_count=self.n_virtual,
+                         threshold=self.threshold, learning_rate=self.learning_rate, epochs=self.epochs,
+                         batch=self.batch_size, head=self.head, conditioning=self.condition,
+                         label_smoothing=self.label_smoothing, search_epochs=self.search_epochs)
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learns from some rows now and more later.
+
+        The first call fits the rows given, of at least two classes. Later calls grow the model without training it anew: rows of
+        a class it has are added to that class, rows of a new one become a class (``add_examples``, ``add_class``). The radius,
+        temperature and rule about strangers stay those of the first call.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``
+        classes : array-like, optional
+            The labels that may ever come; another one is an error. ``classes_`` holds those that rows came for.
+        sample_weight : array-like, optional
+            As in ``fit`` for the first call; later it may only leave rows out, by zeros beside equal numbers.
+        """
+        first = not hasattr(self, "model_")
+        X, y = training_rows(self, X, y, reset=first)
+        if classes is not None:
+            self._possible = np.unique(classes)
+        if getattr(self, "_possible", None) is not None:
+            strange = np.setdiff1d(y, self._possible)
+            if strange.size:
+                raise ValueError(f"y has the class {strange[0]!r}, which is not among the classes given to partial_fit")
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, only_non_negative=True)
+        if first:
+            self._learn(X, y, sample_weight)
+            return self
+        if sample_weight is not None:
+            counted = sample_weight > 0
+            if np.unique(sample_weight[counted]).size > 1:
+                raise ValueError("sample_weight expects zeros beside equal numbers after the first partial_fit, found others")
+            X, y = X[counted], y[counted]
+        for label in np.unique(y):
+            grow = self.add_examples if (self._labels == label).any() else self.add_class
+            grow(X[y == label], label)
+        return self
+
+    def fit(self, X, y, sample_weight=None):
+        self._possible = None
+        return super().fit(X, y, sample_weight)
+
+    fit.__doc__ = ModelClassifier.fit.__doc__
+
+
+class CosineHead(ModelClassifier):
+    """The head that IbM2 trains, on the training rows themselves: what `annulus fit --method baseline` does.
+
+    Parameters as those of the same names of ``IbM2Classifier``.
+
+    >>> import numpy as np
+    >>> from annulus import CosineHead
+    >>> X = np.array([[1.0, 0.1], [0.9, 0.2], [0.1, 1.0], [0.2, 0.8]])
+    >>> CosineHead().fit(X, [0, 0, 1, 1]).predict([[1, 0], [0, 1]]).tolist()
+    [0, 1]
+    """
+
+    _method = "baseline"
+
+    def __init__(self, recipe="default", *, learning_rate=None, epochs=None, batch_size=None, head=None, condition=None,
+                 label_smoothing=None, calibrate=True, random_state=0, n_jobs=None, verbose=False, progress=None):
+        self.recipe = recipe
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.head = head
+        self.condition = condition
+        self.label_smoothing = label_smoothing
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.progress = progress
+
+    def _recipe(self, epsilon):
+        check_number("learning_rate", self.learning_rate, numbers.Real, above=0)
+        check_number("label_smoothing", self.label_smoothing, numbers.Real, least=0, most=1)
+        for name in ("epochs", "batch_size"):
+            check_number(name, getattr(self, name), numbers.Integral, least=1)
+        check_choice("head", self.head, ("cosine", "linear"))
+        check_choice("condition", self.condition, ("none", "centre", "auto"))
+        return recipe_of(self.recipe, learning_rate=self.learning_rate, epochs=self.epochs, batch=self.batch_size,
+                         head=self.head, conditioning=self.condition, label_smoothing=self.label_smoothing)

@@ -1,0 +1,144 @@
+"""From images to features: a transformer, and readers of what is on disk."""
+import dataclasses
+import os
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core
+from ._progress import listener
+from ._validation import threads_of
+
+
+class FeatureExtractor(TransformerMixin, BaseEstimator):
+    """Images to features by a network that somebody else has trained.
+
+    Takes paths of JPEG, PNG and WebP files, the bytes of such files, uint8 arrays of height x width x 3, and PIL images, mixed as
+    you like. Features of paths are kept in the cache and never computed twice. It learns nothing: ``fit`` opens the network.
+
+    Parameters
+    ----------
+    backbone : str, optional
+        A name that `annulus backbones` lists, or an ONNX file.
+    preprocess : str, optional
+        A preset or recipe; None is what the network asks for.
+    cache : path, optional
+        Where features are kept; None is the user's cache.
+    n_jobs, verbose, progress : as in ``IbM2Classifier``
+    """
+
+    def __init__(self, backbone="mobilenet-0.25", *, preprocess=None, cache=None, n_jobs=None, verbose=False, progress=None):
+        self.backbone = backbone
+        self.preprocess = preprocess
+        self.cache = cache
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.progress = progress
+
+    def fit(self, X=None, y=None):
+        """Opens the network; where it is not on disk yet, it is fetched."""
+        self._open()
+        self.dimension_ = self._encoder.dimension
+        self.provenance_ = self._encoder.provenance
+        return self
+
+    def _open(self):
+        self._encoder = _core.Encoder(os.fspath(self.backbone or ""), self.preprocess or "",
+                                      progress=listener(self.verbose, self.progress))
+
+    def transform(self, X):
+        """A float32 row of features for each image. ValueError for one that cannot be read, naming it."""
+        check_is_fitted(self, "dimension_")
+        if isinstance(X, (str, bytes, os.PathLike)):
+            raise TypeError(f"expected a list of images, found {type(X).__name__}; put it into a list")
+        images = list(X)
+        rows = np.empty((len(images), self.dimension_), dtype=np.float32)
+        kinds = [kind_of(image, number) for number, image in enumerate(images)]
+        for kind in sorted(set(kinds)):
+            chosen = [number for number, each in enumerate(kinds) if each == kind]
+            rows[chosen] = self._encode(kind, [images[number] for number in chosen])
+        return rows
+
+    def _encode(self, kind, images):
+        options = {"threads": threads_of(self.n_jobs), "progress": listener(self.verbose, self.progress)}
+        if kind == "path":
+            return self._encoder.encode_files([os.fspath(path) for path in images], os.fspath(self.cache or ""), **options)
+        if kind == "bytes":
+            return self._encoder.encode_bytes([bytes(each) for each in images], **options)
+        if kind == "picture":
+            images = [np.asarray(each.convert("RGB")) for each in images]
+        return self._encoder.encode_pixels([np.ascontiguousarray(each) for each in images], **options)
+
+    def get_feature_names_out(self, input_features=None):
+        """feature_0, feature_1, ..."""
+        check_is_fitted(self, "dimension_")
+        return np.asarray([f"feature_{number}" for number in range(self.dimension_)], dtype=object)
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        state.pop("_encoder", None)
+        return state
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if "dimension_" in state:
+            self._open()
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "dimension_")
+
+    def _more_tags(self):
+        return {"stateless": True, "X_types": ["string"], "requires_fit": True}
+
+
+def kind_of(image, number):
+    """path, bytes, picture (PIL) or pixels."""
+    if isinstance(image, (str, os.PathLike)):
+        return "path"
+    if isinstance(image, (bytes, bytearray, memoryview)):
+        return "bytes"
+    if hasattr(image, "convert") and hasattr(image, "size"):
+        return "picture"
+    array = np.asarray(image)
+    if array.dtype != np.uint8 or array.ndim != 3 or array.shape[2] != 3:
+        raise ValueError(f"expected image {number} as a path, bytes, a PIL image or a uint8 array of height x width x 3, "
+                         f"found {type(image).__name__} of dtype {array.dtype} and shape {array.shape}")
+    return "pixels"
+
+
+@dataclasses.dataclass
+class ImageList:
+    """The labelled images of a folder."""
+
+    paths: np.ndarray
+    labels: np.ndarray
+
+    def __len__(self):
+        return len(self.paths)
+
+
+def list_images(folder):
+    """The images of a folder with their labels: a folder a class, or metadata.csv, as `annulus fit` reads them."""
+    paths, labels, names = _core.list_images(os.fspath(folder))
+    return ImageList(np.asarray(paths, dtype=object), np.asarray(names, dtype=object)[labels])
+
+
+def read_features(path):
+    """(X, y) of a feature file in any format that Annulus reads; y is None where it has no labels.
+
+    Labels are the class names as strings, or numbers where the file names its classes 0, 1, ...
+    """
+    features = _core.load_set(os.fspath(path))
+    return features.features, labels_of(features)
+
+
+def labels_of(features):
+    """Labels of a feature set, as names, or numbers where these are the names."""
+    labels = features.labels
+    if not labels.size:
+        return None
+    names = features.class_names
+    if names == [str(number) for number in range(len(names))]:
+        return labels
+    return np.asarray(names, dtype=object)[labels]

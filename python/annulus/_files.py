@@ -1,0 +1,95 @@
+"""Model files: the same that the command line writes and reads."""
+import os
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core
+from ._classifier import CosineHead, IbM2Classifier
+from ._features import FeatureExtractor
+from ._model_classifier import ModelClassifier
+
+LABELS = "python_labels"  # what the labels were before they became names, in a model's training record
+
+
+def save(model, path):
+    """Writes a fitted classifier, or a pipeline of a FeatureExtractor and one, to a model file (.safetensors).
+
+    `annulus predict` reads it, on images too where it came from a pipeline. Labels that are integers, floats or booleans come
+    back as such. The file appears whole or not at all.
+
+    >>> import annulus, numpy as np, tempfile, os
+    >>> X = np.array([[1.0, 0.1], [0.9, 0.2], [0.1, 1.0], [0.2, 0.8]])
+    >>> model = annulus.IbM2Classifier().fit(X, [10, 10, 20, 20])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     annulus.save(model, os.path.join(folder, "model.safetensors"))
+    ...     again = annulus.load(os.path.join(folder, "model.safetensors"))
+    >>> again.predict(X).tolist()
+    [10, 10, 20, 20]
+    """
+    extractor, classifier = parts_of(model)
+    check_is_fitted(classifier, "model_")
+    kept = classifier.model_.copy()
+    kept.training = {**kept.training, LABELS: kind_of(classifier._labels)}
+    if extractor is not None:
+        kept.provenance = {**kept.provenance, **extractor.provenance_}
+    kept.save(os.fspath(path))
+
+
+def load(path, images=False, backbone=None):
+    """Reads a model file into a classifier, fitted and ready to predict.
+
+    With ``images`` it comes as a pipeline that takes images: the network that the file names, or the ONNX file ``backbone``,
+    then the classifier.
+    """
+    path = os.fspath(path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{path}: no such file")
+    model = _core.Model.load(path)
+    record = model.training
+    kind = CosineHead if record.get("method") == "baseline" else IbM2Classifier
+    classifier = kind(random_state=int(record.get("seed", 0)))
+    if record.get("recipe") in _core.recipe_names():
+        classifier.set_params(recipe=record["recipe"])
+    classifier.model_, classifier._fit_record = model, {}
+    classifier._labels = labels_of(model.class_names, record.get(LABELS, "str"))
+    classifier._describe()
+    if not images:
+        return classifier
+    source = model.provenance
+    if not source.get("backbone"):
+        raise ValueError(f"{path} does not say which network its features came from")
+    extractor = FeatureExtractor(backbone or source["backbone"], preprocess=source.get("preprocessing") or None).fit()
+    if extractor.provenance_.get("backbone_sha256") != source.get("backbone_sha256"):
+        raise ValueError(f"{path} was made with other weights of the network {source['backbone']}")
+    return Pipeline([("features", extractor), ("classifier", classifier)])
+
+
+def parts_of(model):
+    """(extractor or None, classifier) of what is to be saved."""
+    if isinstance(model, ModelClassifier):
+        return None, model
+    if isinstance(model, Pipeline):
+        steps = [step for _, step in model.steps if step not in (None, "passthrough")]
+        if len(steps) == 2 and isinstance(steps[0], FeatureExtractor) and isinstance(steps[1], ModelClassifier):
+            return steps[0], steps[1]
+    raise TypeError(f"expected an IbM2Classifier, a CosineHead, or a pipeline of a FeatureExtractor and one, found {type(model).__name__}")
+
+
+def kind_of(labels):
+    """How labels are turned back from names: str, object, or the dtype of numbers and booleans."""
+    if labels.dtype.kind in "iufb":
+        return labels.dtype.str
+    if all(isinstance(label, str) for label in labels.tolist()):
+        return "object" if labels.dtype == object else "str"
+    raise TypeError("a model file keeps labels that are strings, numbers or booleans, found others")
+
+
+def labels_of(names, kind):
+    """Labels from the names of a model."""
+    if kind in ("str", "object"):
+        return np.asarray(names, dtype=object if kind == "object" else str)
+    if np.dtype(kind).kind == "b":
+        return np.asarray([name == "True" for name in names])
+    return np.asarray([float(name) if np.dtype(kind).kind == "f" else int(name) for name in names], dtype=kind)

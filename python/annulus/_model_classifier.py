@@ -1,0 +1,249 @@
+"""What classifiers whose fitted form is a model have in common: learning, answers, growing, looks."""
+import numbers
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from . import _core
+from ._html import model_html
+from ._progress import listener
+from ._validation import check_number, filled, rows_to_ask, rows_with_direction, seed_of, threads_of, training_rows
+
+COSINE_SCALE = 10.0 / (1.0 + 1e-5)  # from effective weights of a cosine head to logits of rows of length 1
+
+
+class ModelClassifier(ClassifierMixin, BaseEstimator):
+    """What all classifiers that hold a model have in common; the parameters are theirs."""
+
+    _method = "ibm2"
+
+    # --- learning ---
+
+    def _recipe(self, epsilon):
+        raise NotImplementedError
+
+    def _learn(self, X, y, sample_weight):
+        """Learns from checked rows."""
+        recipe = self._recipe(self._radius_to_keep())
+        if sample_weight is not None:
+            counted = sample_weight > 0
+            X, y, sample_weight = X[counted], y[counted], sample_weight[counted]
+        X, y, sample_weight = rows_with_direction(X, y, sample_weight)
+        labels, numbers_of = np.unique(y, return_inverse=True)
+        if len(labels) < 2:
+            raise ValueError(f"{type(self).__name__} expects at least two classes to tell apart, found {len(labels)} class")
+        self.model_, self._fit_record = _core.fit(
+            X, numbers_of.astype(np.int32), names_of(labels), weights=sample_weight, recipe=recipe, method=self._method,
+            calibrate=bool(self.calibrate), seed=seed_of(self.random_state), threads=threads_of(self.n_jobs),
+            progress=listener(self.verbose, self.progress))
+        self._labels = labels
+        self._describe()
+
+    def _radius_to_keep(self):
+        return None
+
+    def _describe(self):
+        """Attributes that follow from the model and its labels."""
+        self.classes_ = np.sort(self._labels)
+        order = np.argsort(self._labels, kind="stable")
+        self._columns = None if (order == np.arange(len(order))).all() else order
+        self.n_features_in_ = self.model_.dimension
+        self.epsilon_ = self.model_.epsilon
+        self.temperature_ = self.model_.temperature
+        search = self._fit_record.get("search")
+        self.search_trace_ = search["probes"] if search else []
+        self.n_iter_ = epochs_of(self.model_.training)
+
+    def fit(self, X, y, sample_weight=None):
+        """Learns from rows of features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows of features. Rows that are all zeros point nowhere and are left out, with a warning.
+        y : array-like of shape (n_samples,)
+            Labels: numbers, strings or booleans.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts beside the others. Only ratios matter; a row of weight 0 is left out.
+
+        Returns
+        -------
+        self
+        """
+        X, y = training_rows(self, X, y)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, only_non_negative=True)
+            if not sample_weight.any():
+                raise ValueError("sample_weight expects a number above 0 for at least one row of two classes, found zeros alone")
+        self._learn(X, y, sample_weight)
+        return self
+
+    # --- answers ---
+
+    def _ask(self, X):
+        check_is_fitted(self, "model_")
+        return rows_to_ask(self, X)
+
+    def predict(self, X):
+        """The most probable class of each row; never unknown."""
+        X, empty = filled(self._ask(X))
+        numbers_of = self.model_.classes(X, threads_of(self.n_jobs))
+        if empty is not None:
+            numbers_of[empty] = self._own_logits().argmax()
+        return self._labels[numbers_of]
+
+    def _own_logits(self):
+        """Logits of a row of zeros, which points nowhere: what the head says before it sees a row."""
+        bias = self.model_.bias
+        return bias if bias.size else np.zeros(len(self._labels), dtype=np.float32)
+
+    def _logits(self, X):
+        X, empty = filled(self._ask(X))
+        logits = self.model_.logits(X, threads_of(self.n_jobs))
+        if empty is not None:
+            logits[empty] = self._own_logits()
+        return logits if self._columns is None else logits[:, self._columns]
+
+    def decision_function(self, X):
+        """Logits of each class; for two classes the second's less the first's, of shape (n_samples,)."""
+        logits = self._logits(X)
+        return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits
+
+    def predict_proba(self, X):
+        """Probabilities of the classes: the softmax of the logits divided by ``temperature_``."""
+        X, empty = filled(self._ask(X))
+        shares = self.model_.probabilities(X, threads_of(self.n_jobs))
+        if empty is not None:
+            own = np.exp((self._own_logits() - self._own_logits().max()) / self.temperature_)
+            shares[empty] = own / own.sum()
+        return shares if self._columns is None else shares[:, self._columns]
+
+    def predict_log_proba(self, X):
+        """The logarithms of ``predict_proba``."""
+        scaled = self._logits(X).astype(np.float64) / self.temperature_
+        scaled -= scaled.max(axis=1, keepdims=True)
+        return scaled - np.log(np.exp(scaled).sum(axis=1, keepdims=True))
+
+    def unknown_score(self, X):
+        """How well each row is known: the larger, the better. ValueError where the model has no rule about strangers."""
+        X, empty = filled(self._ask(X))
+        scores = self.model_.unknown_scores(X, threads_of(self.n_jobs))
+        if empty is not None:
+            scores[empty] = -np.inf
+        return scores
+
+    def predict_unknown(self, X, false_reject=0.05):
+        """Which rows resemble nothing that was learnt, when a share of ``false_reject`` of known things may be lost to that.
+
+        Nothing is where the model has no rule about strangers, for which it takes 20 rows that can be held out.
+        """
+        check_number("false_reject", false_reject, numbers.Real, least=0, most=1)
+        X = self._ask(X)
+        if not self.model_.knows_strangers:
+            return np.zeros(len(X), dtype=bool)
+        return self.unknown_score(X) < self.model_.unknown_threshold(false_reject)
+
+    def explain(self, X, top=5, false_reject=0.05):
+        """Why each row is answered as it is: a list of dicts.
+
+        ``label``, ``probability`` and the ``top`` classes with theirs; ``unknown`` and ``unknown_score``; ``radius``, how far the
+        row can move before its answer changes, in the unit of ``epsilon_``; ``nearest``, the training rows most like it.
+        """
+        X = self._ask(X)
+        answers = self.model_.answers(X, false_reject=false_reject, explain=True, top=top, threads=threads_of(self.n_jobs))
+        return [self._explained(answer) for answer in answers]
+
+    def _explained(self, answer):
+        ranked = [(self._labels[index], share) for index, share in answer["top"]]
+        nearest = [{"label": self._labels[near["class"]], "cosine": near["cosine"], "path": near["path"]}
+                   for near in answer["nearest"]]
+        return {"label": ranked[0][0], "probability": ranked[0][1], "top": ranked, "unknown": answer["refused"],
+                "unknown_score": answer["unknown_score"], "radius": answer["radius"], "nearest": nearest}
+
+    # --- growing and shrinking ---
+
+    def add_class(self, X, label):
+        """Learns one more class from its rows, without training anew; says what that changed."""
+        X = self._ask(X)
+        name = names_of(np.asarray([label]))[0]
+        model, report = self.model_.add_class(X, name, threads_of(self.n_jobs))
+        added = np.asarray([label], dtype=object) if self._labels.dtype == object else np.asarray([label])
+        self._become(model, np.concatenate([self._labels, added]))
+        return report
+
+    def add_examples(self, X, label):
+        """Learns more rows of a class that is known; says what that changed."""
+        X = self._ask(X)
+        model, report = self.model_.add_examples(X, self._name_of(label), threads_of(self.n_jobs))
+        self._become(model, self._labels)
+        return report
+
+    def remove_class(self, label):
+        """Forgets a class; nothing is trained."""
+        check_is_fitted(self, "model_")
+        model, report = self.model_.remove_classes([self._name_of(label)], threads_of(self.n_jobs))
+        self._become(model, self._labels[self._labels != label])
+        return report
+
+    def _name_of(self, label):
+        found = np.flatnonzero(self._labels == label)
+        if not found.size:
+            raise ValueError(f"{label!r} is not among the {len(self._labels)} classes of the model")
+        return self.model_.class_names[found[0]]
+
+    def _become(self, model, labels):
+        self.model_, self._labels = model, labels
+        self._describe()
+
+    # --- how it looks ---
+
+    @property
+    def coef_(self):
+        """Weights of shape (n_classes, n_features), (1, n_features) for two classes: of rows conditioned and scaled to length 1."""
+        weights = self._fitted_model().weights
+        if self.model_.head == "cosine":
+            weights = weights * np.float32(COSINE_SCALE)
+        if self._columns is not None:
+            weights = weights[self._columns]
+        return weights[1:] - weights[:1] if len(weights) == 2 else weights
+
+    @property
+    def intercept_(self):
+        """What is added to ``coef_`` times a row."""
+        bias = self._fitted_model().bias
+        if not bias.size:
+            bias = np.zeros(len(self.classes_), dtype=np.float32)
+        if self._columns is not None:
+            bias = bias[self._columns]
+        return bias[1:] - bias[:1] if len(bias) == 2 else bias
+
+    def _fitted_model(self):
+        if "model_" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet")
+        return self.model_
+
+    def _repr_html_(self):
+        return model_html(self)
+
+    def _repr_mimebundle_(self, **_):
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def names_of(labels):
+    """The names that a model keeps for labels; they are text there, and unique."""
+    names = [str(label) for label in labels.tolist()]
+    if len(set(names)) != len(names):
+        raise ValueError("expected labels that differ as text, found two that read the same")
+    return names
+
+
+def epochs_of(training):
+    """Passes over the rows in the last training, from a model's record."""
+    if training.get("method") == "baseline":
+        return int(training["epochs"])
+    epochs, most, batch, rows = (int(training.get(key, 0)) for key in ("epochs", "most_final_steps", "batch", "rows"))
+    if most and batch and rows:
+        steps = -(-rows // batch)
+        epochs = min(epochs, -(-most // steps))
+    return epochs

@@ -1,0 +1,15 @@
+// The parts of the module, one file each.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace annulus::python {
+
+void add_recipe(pybind11::module_& module);      // RecipeOptions, recipe_names
+void add_model(pybind11::module_& module);       // Model: answers, files, growing
+void add_fit(pybind11::module_& module);         // fit
+void add_methods(pybind11::module_& module);     // fit_method, method_names
+void add_features(pybind11::module_& module);    // FeatureSet, Encoder
+void add_evaluation(pybind11::module_& module);  // evaluate, episodes, audit
+
+}  // namespace annulus::python

@@ -1,0 +1,56 @@
+// The table from kinds of errors to Python exceptions.
+#include "python/src/errors.h"
+
+#include <exception>
+
+#include "annulus/base/error.h"
+
+namespace annulus::python {
+namespace {
+
+namespace py = pybind11;
+
+// Live as long as the interpreter.
+PyObject* format_error = nullptr;
+PyObject* cancelled = nullptr;
+
+PyObject* exception_for(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUsage:
+    case ErrorKind::kInput:
+      return PyExc_ValueError;
+    case ErrorKind::kFormat:
+      return format_error;
+    case ErrorKind::kIo:
+      return PyExc_OSError;
+    case ErrorKind::kCancelled:
+      return cancelled;
+    case ErrorKind::kInternal:
+      break;
+  }
+  return PyExc_RuntimeError;
+}
+
+PyObject* add_exception(py::module_& module, const char* name, const char* meaning, PyObject* base) {
+  const std::string qualified = std::string("annulus.") + name;
+  PyObject* type = PyErr_NewExceptionWithDoc(qualified.c_str(), meaning, base, nullptr);
+  if (type == nullptr) throw py::error_already_set();
+  module.add_object(name, py::reinterpret_borrow<py::object>(type));
+  return type;
+}
+
+}  // namespace
+
+void add_errors(py::module_& module) {
+  format_error = add_exception(module, "FormatError", "A file is not what its format promises.", PyExc_ValueError);
+  cancelled = add_exception(module, "Cancelled", "A progress callback returned False.", PyExc_RuntimeError);
+  py::register_exception_translator([](std::exception_ptr thrown) {  // NOLINT(performance-unnecessary-value-param)
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+      PyErr_SetString(exception_for(error.kind()), error.what());
+    }
+  });
+}
+
+}  // namespace annulus::python

@@ -1,0 +1,179 @@
+// Protocols and audits: the JSON that the command line writes, and its texts and pages.
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "annulus/eval/audit.h"
+#include "annulus/eval/audit_page.h"
+#include "annulus/eval/episodes.h"
+#include "annulus/eval/html_report.h"
+#include "annulus/eval/many_way.h"
+#include "annulus/eval/report.h"
+#include "annulus/eval/results_document.h"
+#include "annulus/learn/recipe_options.h"
+#include "annulus/store/audit_file.h"
+#include "annulus/store/audit_images.h"
+#include "annulus/store/machine.h"
+#include "python/src/arrays.h"
+#include "python/src/bindings.h"
+#include "python/src/progress.h"
+
+namespace annulus::python {
+namespace {
+
+namespace py = pybind11;
+using SharedSet = std::shared_ptr<FeatureSet>;
+
+// A report as text for people, JSON for programs and a page.
+py::dict report_dict(const std::string& text, const std::string& json, const std::string& page) {
+  return py::dict(py::arg("text") = text, py::arg("json") = json, py::arg("html") = page);
+}
+
+std::string page_of(const std::string& json, const std::string& source) {
+  return html_report(parse_results(json, source));
+}
+
+struct EvaluateArguments {
+  std::vector<std::size_t> shots;
+  std::size_t subsets;
+  std::vector<std::string> methods;
+  std::string against;
+};
+
+py::dict evaluate(const SharedSet& train, const SharedSet& test, const EvaluateArguments& arguments,
+                  const RecipeOptions& recipe, std::uint64_t seed, int threads, const py::object& progress) {
+  ManyWayOptions protocol;
+  protocol.shots = arguments.shots;
+  protocol.subsets = arguments.subsets;
+  protocol.seed = seed;
+  protocol.methods = arguments.methods;
+  protocol.against = arguments.against;
+  protocol.recipe = make_recipe(recipe, seed, threads);
+  ReportContext context{train->source(), test ? test->source() : train->source(), seed, arguments.subsets,
+                        describe(protocol.recipe)};
+  context.stamp = make_stamp(arguments.methods, {}, seed, arguments.subsets, threads);
+  std::string text;
+  std::string json;
+  std::string page;
+  without_lock(progress, [&](const ProgressCallback& heard) {
+    context.stamp->checksums["features"] = content_checksum(*train);
+    if (test) context.stamp->checksums["test"] = content_checksum(*test);
+    const ManyWayReport report =
+        test ? evaluate_many_way(*train, *test, protocol, heard) : evaluate_many_way(*train, protocol, heard);
+    for (const Split& split : report.draws) context.stamp->splits.push_back(split_checksum(split));
+    text = many_way_table(report) + comparison_table(report.comparisons, "class");
+    json = many_way_json(report, context);
+    page = page_of(json, train->source());
+    return true;
+  });
+  return report_dict(text, json, page);
+}
+
+py::dict episodes(const SharedSet& set, EpisodesOptions protocol, const RecipeOptions& recipe,
+                  const py::object& progress) {
+  protocol.recipe = make_recipe(recipe, protocol.seed, protocol.threads);
+  std::string text;
+  std::string json;
+  std::string page;
+  without_lock(progress, [&](const ProgressCallback& heard) {
+    Stamp stamp = make_stamp(protocol.methods, {}, protocol.seed, protocol.seeds, protocol.threads);
+    stamp.checksums["features"] = content_checksum(*set);
+    const EpisodesReport report = evaluate_episodes(*set, protocol, heard);
+    text = episodes_table(report) + comparison_table(report.comparisons, "episode");
+    json = episodes_json(report, protocol, set->source(), stamp);
+    page = page_of(json, set->source());
+    return true;
+  });
+  return report_dict(text, json, page);
+}
+
+py::dict audit_dict(const AuditReport& report) {
+  py::dict result = report_dict(audit_text(report), audit_json(report).dump(), audit_page(report));
+  result["findings"] = audit_json_lines(report);
+  return result;
+}
+
+py::dict audit_set(const SharedSet& set, AuditOptions options, const py::object& progress) {
+  return audit_dict(without_lock(progress, [&](const ProgressCallback& heard) { return audit(*set, options, heard); }));
+}
+
+// The same for a folder of images, whose files are looked at as well.
+py::dict audit_folder(const std::string& folder, const EncoderOptions& encoder, AuditOptions options,
+                      const py::object& progress) {
+  return audit_dict(without_lock(progress, [&](const ProgressCallback& heard) {
+    const AuditImages images = load_audit_images(folder, {}, encoder, options, heard);
+    return audit(images.set, options, heard);
+  }));
+}
+
+void add_protocols(py::module_& module) {
+  module.def(
+      "evaluate",
+      [](const SharedSet& train, const SharedSet& test, std::vector<std::size_t> shots, std::size_t subsets,
+         std::vector<std::string> methods, const std::string& against, const RecipeOptions& recipe, std::uint64_t seed,
+         int threads, const py::object& progress) {
+        return evaluate(train, test, {std::move(shots), subsets, std::move(methods), against}, recipe, seed, threads,
+                        progress);
+      },
+      py::arg("train"), py::arg("test").none(true), py::kw_only(), py::arg("shots"), py::arg("subsets"),
+      py::arg("methods"), py::arg("against") = "", py::arg("recipe"), py::arg("seed") = 0, py::arg("threads") = 0,
+      py::arg("progress") = py::none());
+  module.def(
+      "episodes",
+      [](const SharedSet& set, std::vector<std::size_t> shots, std::size_t ways, std::size_t queries,
+         std::size_t episode_count, std::size_t seeds, std::vector<std::string> methods, const std::string& against,
+         const RecipeOptions& recipe, std::uint64_t seed, int threads, const py::object& progress) {
+        EpisodesOptions options;
+        options.shots = std::move(shots);
+        options.ways = ways;
+        options.queries = queries;
+        options.episodes = episode_count;
+        options.seeds = seeds;
+        options.seed = seed;
+        options.methods = std::move(methods);
+        options.against = against;
+        options.threads = threads;
+        return episodes(set, std::move(options), recipe, progress);
+      },
+      py::arg("set"), py::kw_only(), py::arg("shots"), py::arg("ways"), py::arg("queries"), py::arg("episodes"),
+      py::arg("seeds"), py::arg("methods"), py::arg("against") = "", py::arg("recipe"), py::arg("seed") = 0,
+      py::arg("threads") = 0, py::arg("progress") = py::none());
+}
+
+AuditOptions audit_options(double suspects, std::uint64_t seed, int threads) {
+  AuditOptions options;
+  options.suspect_share = suspects;
+  options.seed = seed;
+  options.threads = threads;
+  return options;
+}
+
+}  // namespace
+
+void add_evaluation(py::module_& module) {
+  add_protocols(module);
+  module.def(
+      "audit",
+      [](const SharedSet& set, double suspects, std::uint64_t seed, int threads, const py::object& progress) {
+        return audit_set(set, audit_options(suspects, seed, threads), progress);
+      },
+      py::arg("set"), py::kw_only(), py::arg("suspects") = 0.05, py::arg("seed") = 0, py::arg("threads") = 0,
+      py::arg("progress") = py::none());
+  module.def(
+      "audit_folder",
+      [](const std::string& folder, const std::string& backbone, const std::string& preprocess,
+         const std::string& cache, double suspects, std::uint64_t seed, int threads, const py::object& progress) {
+        return audit_folder(folder, {backbone, preprocess, cache, false}, audit_options(suspects, seed, threads),
+                            progress);
+      },
+      py::arg("folder"), py::kw_only(), py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("cache") = "",
+      py::arg("suspects") = 0.05, py::arg("seed") = 0, py::arg("threads") = 0, py::arg("progress") = py::none());
+}
+
+}  // namespace annulus::python

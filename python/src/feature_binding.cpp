@@ -1,0 +1,195 @@
+// Feature sets and what makes them: files, folders of images, images in memory.
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "annulus/base/parallel_progress.h"
+#include "annulus/store/encoder.h"
+#include "annulus/store/feature_file.h"
+#include "annulus/store/image_folder.h"
+#include "annulus/vision/image.h"
+#include "annulus/vision/preprocess.h"
+#include "python/src/arrays.h"
+#include "python/src/bindings.h"
+#include "python/src/progress.h"
+
+namespace annulus::python {
+namespace {
+
+namespace py = pybind11;
+using Pixels = py::array_t<std::uint8_t, py::array::c_style | py::array::forcecast>;
+using SharedSet = std::shared_ptr<FeatureSet>;
+
+// Keeps an array alive on behalf of the library, which may let go of it without the interpreter's lock.
+std::shared_ptr<const void> owner_of(const py::object& object) {
+  return {object.inc_ref().ptr(), [](PyObject* pointer) {
+            const py::gil_scoped_acquire lock;
+            Py_DECREF(pointer);
+          }};
+}
+
+SharedSet set_of_arrays(const Rows& rows, const Labels& labels, std::vector<std::string> class_names,
+                        std::vector<std::string> paths, std::vector<std::uint8_t> is_train, const std::string& source) {
+  FeatureSetParts parts;
+  parts.features = view_of(rows);
+  parts.owner = owner_of(rows);
+  parts.labels = vector_of(labels);
+  parts.class_names = std::move(class_names);
+  parts.paths = std::move(paths);
+  parts.is_train = std::move(is_train);
+  parts.source = source;
+  const py::gil_scoped_release release;
+  return std::make_shared<FeatureSet>(std::move(parts));
+}
+
+py::array_t<float> features_of(const FeatureSet& set) {
+  Matrix<float> rows(set.rows(), set.dimension());
+  set.copy_rows(0, rows.view());
+  return array_of(std::move(rows));
+}
+
+template <class T>
+std::vector<T> copied(std::span<const T> values) {
+  return {values.begin(), values.end()};
+}
+
+// Rows of images whose files are named, in their order; the cache is used. One that cannot be read is an error.
+py::array_t<float> encode_files(const Encoder& encoder, std::vector<std::string> paths, const std::string& cache,
+                                int threads, const py::object& progress) {
+  const ImageList list{std::move(paths), {}, {}, {}, {}, {}};
+  EncoderOptions options;
+  options.cache = cache;
+  options.strict = true;
+  ExtractReport report;
+  const FeatureSet set = without_lock(progress, [&](const ProgressCallback& heard) {
+    return extract_set(list, "images", encoder.backbone, encoder.recipe, extract_options(options, encoder, threads),
+                       report, heard);
+  });
+  return features_of(set);
+}
+
+Image image_of(const Pixels& pixels) {
+  if (pixels.ndim() != 3 || pixels.shape(2) != 3) {
+    fail(ErrorKind::kInput, "expected pixels as an array of height x width x 3, found {} dimensions", pixels.ndim());
+  }
+  Image image = make_image(static_cast<std::size_t>(pixels.shape(1)), static_cast<std::size_t>(pixels.shape(0)));
+  std::memcpy(image.pixels.get(), pixels.data(), 3 * image.width * image.height);
+  return image;
+}
+
+// Rows of images in memory: `decode(i)` gives image i.
+template <class Decode>
+py::array_t<float> encode_images(const Encoder& encoder, std::size_t count, const Decode& decode, int threads,
+                                 const py::object& progress) {
+  Matrix<float> rows(count, encoder.backbone.dimension());
+  without_lock(progress, [&](const ProgressCallback& heard) {
+    parallel_for_with_progress(threads, count, "encode images", heard, [&](std::size_t i) {
+      const Image& image = decode(i);
+      Matrix<float> prepared(1, encoder.recipe.output_size());
+      preprocess(image, encoder.recipe, prepared.row(0));
+      encoder.backbone.run(std::as_const(prepared).view(), encoder.recipe.output_height(),
+                           encoder.recipe.output_width(), rows.view().rows_at(i, 1));
+    });
+    return true;
+  });
+  return array_of(std::move(rows));
+}
+
+py::array_t<float> encode_pixels(const Encoder& encoder, const std::vector<Pixels>& pixels, int threads,
+                                 const py::object& progress) {
+  std::vector<Image> images;
+  images.reserve(pixels.size());
+  for (const Pixels& each : pixels) images.push_back(image_of(each));
+  return encode_images(
+      encoder, images.size(), [&](std::size_t i) -> const Image& { return images[i]; }, threads, progress);
+}
+
+py::array_t<float> encode_bytes(const Encoder& encoder, const std::vector<std::string>& files, int threads,
+                                const py::object& progress) {
+  const DecodeOptions options = decode_options(encoder.recipe);
+  return encode_images(
+      encoder, files.size(),
+      [&](std::size_t i) {
+        return decode_image(std::as_bytes(std::span(files[i])), options, "image " + std::to_string(i));
+      },
+      threads, progress);
+}
+
+// A feature file, or the features of a folder of images; broken images are left out.
+SharedSet load_set(const std::filesystem::path& path, const EncoderOptions& encoder_options, int threads,
+                   const py::object& progress) {
+  return without_lock(progress, [&](const ProgressCallback& heard) {
+    if (!holds_images(path)) return std::make_shared<FeatureSet>(read_features(path));
+    ImageListOptions list_options;
+    list_options.for_training = true;
+    const ImageList list = list_images(path, list_options);
+    const Encoder encoder = open_encoder(encoder_options, heard);
+    ExtractReport report;
+    return std::make_shared<FeatureSet>(extract_set(list, path.string(), encoder.backbone, encoder.recipe,
+                                                    extract_options(encoder_options, encoder, threads), report, heard));
+  });
+}
+
+void add_feature_set(py::module_& module) {
+  py::class_<FeatureSet, SharedSet>(module, "FeatureSet")
+      .def(py::init(&set_of_arrays), py::arg("rows"), py::arg("labels"), py::arg("class_names"),
+           py::arg("paths") = std::vector<std::string>{}, py::arg("is_train") = std::vector<std::uint8_t>{},
+           py::arg("source") = "arrays")
+      .def_property_readonly("features", &features_of)
+      .def_property_readonly("rows", &FeatureSet::rows)
+      .def_property_readonly("dimension", &FeatureSet::dimension)
+      .def_property_readonly("labels",
+                             [](const FeatureSet& set) { return array_of(copied<std::int32_t>(set.labels())); })
+      .def_property_readonly("class_names",
+                             [](const FeatureSet& set) { return copied<std::string>(set.class_names()); })
+      .def_property_readonly("paths", [](const FeatureSet& set) { return copied<std::string>(set.paths()); })
+      .def_property_readonly("is_train", [](const FeatureSet& set) { return copied<std::uint8_t>(set.is_train()); })
+      .def_property_readonly("provenance", &FeatureSet::provenance)
+      .def("save", [](const FeatureSet& set, const std::filesystem::path& path) { write_features(set, path); });
+  module.def(
+      "load_set",
+      [](const std::filesystem::path& path, const std::string& backbone, const std::string& preprocess,
+         const std::string& cache, int threads, const py::object& progress) {
+        return load_set(path, {backbone, preprocess, cache, false}, threads, progress);
+      },
+      py::arg("path"), py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("cache") = "",
+      py::arg("threads") = 0, py::arg("progress") = py::none());
+}
+
+}  // namespace
+
+void add_features(py::module_& module) {
+  add_feature_set(module);
+  py::class_<Encoder, std::shared_ptr<Encoder>>(module, "Encoder")
+      .def(py::init([](const std::string& backbone, const std::string& preprocess, const py::object& progress) {
+             return without_lock(progress, [&](const ProgressCallback& heard) {
+               return std::make_shared<Encoder>(open_encoder({backbone, preprocess, "", false}, heard));
+             });
+           }),
+           py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("progress") = py::none())
+      .def_readonly("name", &Encoder::name)
+      .def_property_readonly("dimension", [](const Encoder& encoder) { return encoder.backbone.dimension(); })
+      .def_property_readonly(
+          "provenance",
+          [](const Encoder& encoder) { return feature_provenance(encoder.backbone, encoder.recipe, encoder.name); })
+      .def("encode_files", &encode_files, py::arg("paths"), py::arg("cache") = "", py::arg("threads") = 0,
+           py::arg("progress") = py::none())
+      .def("encode_pixels", &encode_pixels, py::arg("pixels"), py::arg("threads") = 0, py::arg("progress") = py::none())
+      .def("encode_bytes", &encode_bytes, py::arg("files"), py::arg("threads") = 0, py::arg("progress") = py::none());
+  module.def(
+      "list_images",
+      [](const std::filesystem::path& root) {
+        ImageListOptions options;
+        options.for_training = true;
+        const ImageList list = list_images(root, options);
+        return py::make_tuple(list.paths, array_of(list.labels), list.class_names);
+      },
+      py::arg("root"));
+}
+
+}  // namespace annulus::python

@@ -1,0 +1,76 @@
+// Methods to compare with: the same that `annulus evaluate` runs.
+#include <pybind11/stl.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "annulus/eval/method.h"
+#include "annulus/learn/recipe_options.h"
+#include "python/src/arrays.h"
+#include "python/src/bindings.h"
+#include "python/src/progress.h"
+
+namespace annulus::python {
+namespace {
+
+namespace py = pybind11;
+
+// A fitted method and the number of its classes.
+struct Fitted {
+  FittedMethod method;
+  std::size_t classes = 0;
+
+  py::array_t<std::int32_t> predict(const Rows& rows) const {
+    const auto features = view_of(rows);
+    std::vector<std::int32_t> answers;
+    {
+      const py::gil_scoped_release release;
+      answers = method.predict(features);
+    }
+    return array_of(answers);
+  }
+
+  py::object score(const Rows& rows) const {
+    if (!method.score) return py::none();
+    const auto features = view_of(rows);
+    Matrix<float> scores(features.rows(), classes);
+    {
+      const py::gil_scoped_release release;
+      method.score(features, scores.view());
+    }
+    return array_of(std::move(scores));
+  }
+};
+
+Fitted fit_named(const std::string& name, const Rows& rows, const Labels& labels, std::size_t classes,
+                 const RecipeOptions& options, std::uint64_t seed, int threads, const py::object& progress) {
+  const Method& method = method_named(name);
+  if (method.needs_base) fail(ErrorKind::kUsage, "method {} needs base classes, which arrays alone do not have", name);
+  const Recipe recipe = make_recipe(options, seed, threads);
+  const auto features = view_of(rows);
+  const std::vector<std::int32_t> numbers = vector_of(labels);
+  FittedMethod fitted = without_lock(progress, [&](const ProgressCallback& heard) {
+    return method.fit(LabelledRows{copy_of(features), numbers, classes}, {recipe}, heard);
+  });
+  return {std::move(fitted), classes};
+}
+
+}  // namespace
+
+void add_methods(py::module_& module) {
+  py::class_<Fitted>(module, "FittedMethod")
+      .def("predict", &Fitted::predict)
+      .def("score", &Fitted::score)
+      .def_property_readonly("probabilities", [](const Fitted& fitted) { return fitted.method.probabilities; })
+      .def_property_readonly("scores", [](const Fitted& fitted) { return static_cast<bool>(fitted.method.score); });
+  module.def("fit_method", &fit_named, py::arg("name"), py::arg("rows"), py::arg("labels"), py::arg("classes"),
+             py::arg("recipe"), py::arg("seed") = 0, py::arg("threads") = 0, py::arg("progress") = py::none());
+  module.def("method_names", [] {
+    std::vector<std::string> names;
+    for (const Method& method : methods()) names.emplace_back(method.name);
+    return names;
+  });
+}
+
+}  // namespace annulus::python

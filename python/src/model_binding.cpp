@@ -1,0 +1,217 @@
+// Models: what they say about rows, how they are kept, how they grow and shrink.
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "annulus/learn/grow.h"
+#include "annulus/learn/model.h"
+#include "annulus/learn/prediction.h"
+#include "annulus/learn/recogniser.h"
+#include "annulus/learn/unknown.h"
+#include "annulus/store/model_file.h"
+#include "python/src/arrays.h"
+#include "python/src/bindings.h"
+
+namespace annulus::python {
+namespace {
+
+namespace py = pybind11;
+using Shared = std::shared_ptr<Model>;
+
+Model clone_of(const Model& model) {
+  Model clone;
+  clone.head = model.head.clone();
+  clone.class_names = model.class_names;
+  clone.epsilon = model.epsilon;
+  clone.temperature = model.temperature;
+  clone.training = model.training;
+  clone.provenance = model.provenance;
+  clone.support = model.support.clone();
+  clone.unknown = model.unknown;
+  if (model.trained) clone.trained = model.trained->clone();
+  return clone;
+}
+
+py::array_t<float> logits(const Model& model, const Rows& rows, int threads) {
+  const auto features = view_of(rows);
+  Matrix<float> out(features.rows(), model.head.classes());
+  {
+    const py::gil_scoped_release release;
+    predict_logits(model.head, features, out.view(), threads);
+  }
+  return array_of(std::move(out));
+}
+
+py::array_t<float> probabilities(const Model& model, const Rows& rows, int threads) {
+  const auto features = view_of(rows);
+  Matrix<float> out(features.rows(), model.head.classes());
+  {
+    const py::gil_scoped_release release;
+    predict_probabilities(model.head, model.temperature, features, out.view(), threads);
+  }
+  return array_of(std::move(out));
+}
+
+py::array_t<std::int32_t> classes(const Model& model, const Rows& rows, int threads) {
+  const auto features = view_of(rows);
+  std::vector<std::int32_t> out;
+  {
+    const py::gil_scoped_release release;
+    out = predict_classes(model.head, features, threads);
+  }
+  return array_of(out);
+}
+
+py::array_t<float> scores(const Model& model, const Rows& rows, int threads) {
+  const auto features = view_of(rows);
+  std::vector<float> out(features.rows());
+  {
+    const py::gil_scoped_release release;
+    unknown_scores(model, features, out, threads);
+  }
+  return array_of(out);
+}
+
+py::dict answer_dict(const Model& model, const Answer& answer) {
+  py::list top;
+  for (const RankedClass& ranked : answer.top) top.append(py::make_tuple(ranked.index, ranked.probability));
+  py::dict result(py::arg("top") = top, py::arg("refused") = answer.refused,
+                  py::arg("unknown_score") = answer.unknown_score);
+  if (!answer.explanation) return result;
+  py::list nearest;
+  for (const NearRow& near : answer.explanation->nearest) {
+    const std::string path = model.support.paths.empty() ? std::string() : model.support.paths[near.row];
+    nearest.append(py::dict(py::arg("row") = near.row, py::arg("class") = model.support.labels[near.row],
+                            py::arg("cosine") = near.cosine, py::arg("path") = path));
+  }
+  result["nearest"] = nearest;
+  result["radius"] = answer.explanation->radius;
+  return result;
+}
+
+py::list answers(const Model& model, const Rows& rows, double false_reject, bool explain, std::size_t top,
+                 int threads) {
+  const auto features = view_of(rows);
+  std::vector<Answer> found;
+  {
+    const py::gil_scoped_release release;
+    found = Recogniser(model, {false_reject, explain, top, threads}).answer(features);
+  }
+  py::list result;
+  for (const Answer& answer : found) result.append(answer_dict(model, answer));
+  return result;
+}
+
+py::dict growth_dict(const GrowthReport& report) {
+  return py::dict(py::arg("old_rows") = report.old_rows, py::arg("changed") = report.changed,
+                  py::arg("right_before") = report.right_before, py::arg("right_after") = report.right_after,
+                  py::arg("new_rows") = report.new_rows, py::arg("new_right") = report.new_right,
+                  py::arg("most_alike") = report.most_alike, py::arg("alike_cosine") = report.alike_cosine,
+                  py::arg("seconds") = report.seconds);
+}
+
+// A copy of the model that was changed, and what that did.
+template <class Change>
+py::tuple grown(const Model& model, const Change& change) {
+  Growth growth;
+  {
+    const py::gil_scoped_release release;
+    growth = change(clone_of(model));
+  }
+  const py::dict report = growth_dict(growth.report);
+  return py::make_tuple(std::make_shared<Model>(std::move(growth.model)), report);
+}
+
+Shared model_of_bytes(const py::bytes& bytes) {
+  const std::string_view text = bytes;
+  const py::gil_scoped_release release;
+  return std::make_shared<Model>(read_model(FileBytes{std::as_bytes(std::span(text)), nullptr, "a pickled model"}));
+}
+
+void add_answers(py::class_<Model, Shared>& type) {
+  type.def("logits", &logits, py::arg("rows"), py::arg("threads") = 0)
+      .def("probabilities", &probabilities, py::arg("rows"), py::arg("threads") = 0)
+      .def("classes", &classes, py::arg("rows"), py::arg("threads") = 0)
+      .def("unknown_scores", &scores, py::arg("rows"), py::arg("threads") = 0)
+      .def("unknown_threshold",
+           [](const Model& model, double share) {
+             if (model.unknown.empty()) fail(ErrorKind::kInput, "the model has no rule about strangers");
+             return unknown_threshold(model.unknown, share);
+           })
+      .def("answers", &answers, py::arg("rows"), py::arg("false_reject") = kFalseReject, py::arg("explain") = false,
+           py::arg("top") = 5, py::arg("threads") = 0);
+}
+
+void add_growth(py::class_<Model, Shared>& type) {
+  type.def(
+          "add_class",
+          [](const Model& model, const Rows& rows, const std::string& name, int threads) {
+            const auto features = view_of(rows);
+            return grown(model, [&](Model&& copy) {
+              return add_class(std::move(copy), {copy_of(features), {}}, name, {threads});
+            });
+          },
+          py::arg("rows"), py::arg("name"), py::arg("threads") = 0)
+      .def(
+          "add_examples",
+          [](const Model& model, const Rows& rows, const std::string& name, int threads) {
+            const auto features = view_of(rows);
+            return grown(model, [&](Model&& copy) {
+              return add_examples(std::move(copy), {copy_of(features), {}}, name, {threads});
+            });
+          },
+          py::arg("rows"), py::arg("name"), py::arg("threads") = 0)
+      .def(
+          "remove_classes",
+          [](const Model& model, const std::vector<std::string>& names, int threads) {
+            return grown(model, [&](Model&& copy) { return remove_classes(std::move(copy), names, {threads}); });
+          },
+          py::arg("names"), py::arg("threads") = 0);
+}
+
+void add_files(py::class_<Model, Shared>& type) {
+  type.def("save", &write_model, py::arg("path"), py::call_guard<py::gil_scoped_release>())
+      .def("to_bytes", [](const Model& model) { return py::bytes(model_bytes(model)); })
+      .def_static(
+          "load", [](const std::filesystem::path& path) { return std::make_shared<Model>(read_model(path)); },
+          py::arg("path"), py::call_guard<py::gil_scoped_release>())
+      .def_static("from_bytes", &model_of_bytes, py::arg("bytes"))
+      .def("copy", [](const Model& model) { return std::make_shared<Model>(clone_of(model)); })
+      .def(py::pickle([](const Model& model) { return py::bytes(model_bytes(model)); }, &model_of_bytes));
+}
+
+}  // namespace
+
+void add_model(py::module_& module) {
+  py::class_<Model, Shared> type(module, "Model");
+  type.def_property_readonly("classes_count", [](const Model& model) { return model.head.classes(); })
+      .def_property_readonly("dimension", [](const Model& model) { return model.head.dimension(); })
+      .def_property_readonly("head", [](const Model& model) { return std::string(to_string(model.head.kind)); })
+      .def_property_readonly("power", [](const Model& model) { return model.head.conditioning.power; })
+      .def_property_readonly("centred", [](const Model& model) { return !model.head.conditioning.centre.empty(); })
+      .def_property_readonly("weights",
+                             [](const Model& model) {
+                               Matrix<float> weights(model.head.classes(), model.head.dimension());
+                               effective_weights(model.head, weights.view());
+                               return array_of(std::move(weights));
+                             })
+      .def_property_readonly("bias", [](const Model& model) { return array_of(model.head.bias); })
+      .def_property_readonly("support_rows", [](const Model& model) { return model.support.rows(); })
+      .def_property_readonly("support_labels", [](const Model& model) { return array_of(model.support.labels); })
+      .def_property_readonly("knows_strangers", [](const Model& model) { return !model.unknown.empty(); })
+      .def_readonly("class_names", &Model::class_names)
+      .def_readonly("epsilon", &Model::epsilon)
+      .def_readonly("temperature", &Model::temperature)
+      .def_readwrite("provenance", &Model::provenance)
+      .def_readwrite("training", &Model::training);
+  add_answers(type);
+  add_growth(type);
+  add_files(type);
+}
+
+}  // namespace annulus::python

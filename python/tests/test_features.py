@@ -1,0 +1,111 @@
+"""FeatureExtractor and folders of images, with the tiny networks of tests/data."""
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+import annulus
+from annulus import CosineHead, FeatureExtractor, IbM2Classifier
+
+Image = pytest.importorskip("PIL.Image")
+RECIPE = "unit resize=8x8 crop=none"
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """A folder a class: red, green and blue squares, no two alike."""
+    for number in range(24):
+        colour = [number, number, number]
+        colour[number % 3] = 200 + 2 * number
+        folder = tmp_path / "photos" / ("red", "green", "blue")[number % 3]
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (16, 16), tuple(colour)).save(folder / f"{number:02}.png")
+    return tmp_path / "photos"
+
+
+@pytest.fixture
+def extractor(test_data, tmp_path):
+    made = FeatureExtractor(str(test_data / "backbones" / "any_size.onnx"), preprocess=RECIPE, cache=tmp_path / "cache")
+    try:
+        return made.fit()
+    except (OSError, RuntimeError, ValueError) as error:
+        if "ONNX Runtime" not in str(error):
+            raise
+        pytest.skip(f"images need ONNX Runtime: {error}")
+
+
+def test_every_form_of_an_image_gives_the_same_row(extractor, photos):
+    paths = sorted(photos.rglob("*.png"))[:4]
+    rows = extractor.transform(paths)
+    assert rows.dtype == np.float32 and rows.shape == (4, extractor.dimension_)
+    pictures = [Image.open(path) for path in paths]
+    pixels = [np.asarray(each) for each in pictures]
+    for form in ([str(path) for path in paths], [path.read_bytes() for path in paths], pictures, pixels, np.stack(pixels),
+                 [paths[0], paths[1].read_bytes(), pictures[2], pixels[3]]):
+        assert np.array_equal(extractor.transform(form), rows)
+    assert extractor.transform([]).shape == (0, extractor.dimension_)
+
+
+def test_images_that_are_none(extractor, photos, tmp_path):
+    (tmp_path / "broken.png").write_bytes(b"no picture")
+    with pytest.raises(ValueError, match="broken.png"):
+        extractor.transform([tmp_path / "broken.png"])
+    with pytest.raises(ValueError, match="image 0"):
+        extractor.transform([b"no picture"])
+    with pytest.raises(ValueError, match="expected image 1 as"):
+        extractor.transform([np.zeros((4, 4, 3), np.uint8), np.zeros((4, 4), np.uint8)])
+    with pytest.raises(TypeError, match="put it into a list"):
+        extractor.transform(str(photos))
+    with pytest.raises(OSError):
+        extractor.transform([tmp_path / "none.png"])
+
+
+def test_copies_open_the_network_again(extractor, photos):
+    paths = sorted(photos.rglob("*.png"))[:2]
+    again = pickle.loads(pickle.dumps(extractor))
+    assert np.array_equal(again.transform(paths), extractor.transform(paths))
+    assert clone(extractor).get_params() == extractor.get_params()
+    assert extractor.get_feature_names_out().tolist()[:2] == ["feature_0", "feature_1"]
+
+
+def test_from_a_folder_to_a_model_and_back(extractor, photos, tmp_path, program):
+    images = annulus.list_images(photos)
+    assert len(images) == 24 and set(images.labels) == {"red", "green", "blue"}
+    pipeline = make_pipeline(clone(extractor), CosineHead(learning_rate=1.0, calibrate=False))
+    assert cross_val_score(pipeline, images.paths, images.labels, cv=3).mean() > 0.9
+    pipeline.fit(images.paths, images.labels)
+    annulus.save(pipeline, tmp_path / "model.safetensors")
+    loaded = annulus.load(tmp_path / "model.safetensors", images=True, backbone=extractor.backbone)
+    assert np.array_equal(loaded.predict_proba(images.paths), pipeline.predict_proba(images.paths))
+    with pytest.raises(ValueError, match="does not say"):
+        annulus.save(pipeline[-1], tmp_path / "plain.safetensors")
+        annulus.load(tmp_path / "plain.safetensors", images=True)
+    # The command line, given the same folder, answers the same.
+    done = subprocess.run([program, "predict", str(tmp_path / "model.safetensors"), str(photos), "--backbone", extractor.backbone,
+                           "--format", "csv", "-q"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    told = [line.split(",")[1] for line in done.stdout.splitlines()[1:]]
+    assert sorted(told) == sorted(pipeline.predict(images.paths).tolist())
+
+
+def test_the_fit_of_a_folder_is_that_of_the_command_line(extractor, photos, tmp_path, program):
+    options = ["--backbone", extractor.backbone, "--preprocess", RECIPE, "--cache", str(tmp_path / "cache")]
+    subprocess.run([program, "fit", str(photos), "-q", "-o", str(tmp_path / "cli.safetensors"), *options], check=True)
+    images = annulus.list_images(photos)
+    model = IbM2Classifier().fit(extractor.transform(images.paths), images.labels)
+    loaded = annulus.load(tmp_path / "cli.safetensors")
+    rows = extractor.transform(images.paths)
+    assert np.array_equal(loaded.predict_proba(rows), model.predict_proba(rows))
+
+
+def test_folders_are_evaluated_and_audited(extractor, photos):
+    report = annulus.evaluate(photos, shots=[2], subsets=1, methods=["ncm"], images=extractor)
+    assert report.accuracy("ncm", 2) > 90
+    first = sorted((photos / "red").iterdir())[0]
+    (first.parent / "copy.png").write_bytes(first.read_bytes())
+    audit = annulus.audit(photos, images=extractor)
+    assert any(finding["kind"] == "duplicate" for finding in audit.findings)
