@@ -52,6 +52,8 @@ def load(path, images=False, backbone=None):
     classifier = kind(random_state=int(record.get("seed", 0)))
     if record.get("recipe") in _core.recipe_names():
         classifier.set_params(recipe=record["recipe"])
+    if "epsilon_given" in record and kind is IbM2Classifier:
+        classifier.set_params(epsilon=float(record["epsilon_given"]))
     classifier.model_, classifier._fit_record = model, {}
     classifier._labels = labels_of(model.class_names, record.get(LABELS, "str"))
     classifier._describe()

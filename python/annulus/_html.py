@@ -12,23 +12,32 @@ def table(rows):
     return f'<table style="{STYLE}">{lines}</table>'
 
 
-def search_svg(probes, width=280, height=90):
+def search_svg(probes, width=360, height=130):
     """The probes of a search: radius across, accuracy on virtual examples upwards; filled where it passed."""
     if not probes:
         return ""
+    left, right, top, bottom = 44, width - 16, 26, height - 34
     largest = max(probe["epsilon"] for probe in probes) or 1.0
-    dots = []
+    lowest = min(0.5, min(probe["accuracy"] for probe in probes))
+
+    def across(radius):
+        return left + (right - left) * radius / largest
+
+    def upwards(accuracy):
+        return bottom - (bottom - top) * (accuracy - lowest) / (1.0 - lowest)
+
+    def word(x, y, text, anchor="middle"):
+        return f'<text x="{x:.0f}" y="{y:.0f}" font-size="11" fill="#777" text-anchor="{anchor}">{text}</text>'
+
+    parts = [f'<path d="M{left} {top}V{bottom}H{right}" stroke="#999" fill="none"/>',
+             word(left - 6, top + 4, "100 %", "end"), word(left - 6, bottom + 4, f"{100 * lowest:.0f} %", "end"),
+             word(left, bottom + 14, "0"), word(right, bottom + 14, f"{largest:.2f}"), word((left + right) / 2, bottom + 28, "radius"),
+             word(left, 14, "virtual examples told apart, filled: often enough", "start")]
     for probe in probes:
-        x = 10 + (width - 20) * probe["epsilon"] / largest
-        y = 10 + (height - 30) * (1.0 - probe["accuracy"])
-        fill = "#2a6" if probe["passed"] else "none"
-        title = f"radius {probe['epsilon']:.3f}: {100 * probe['accuracy']:.1f} %"
-        dots.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{fill}" stroke="#2a6"><title>{title}</title></circle>')
-    axis = f'<path d="M10 {height - 18}H{width - 10}" stroke="#999" fill="none"/>'
-    words = (f'<text x="10" y="{height - 5}" font-size="10" fill="#666">radius 0</text>'
-             f'<text x="{width - 10}" y="{height - 5}" font-size="10" fill="#666" text-anchor="end">{largest:.2f}</text>')
-    return (f'<svg width="{width}" height="{height}" role="img" aria-label="Probes of the search for the radius">{axis}'
-            f'{"".join(dots)}{words}</svg>')
+        fill = "#2a9d6a" if probe["passed"] else "none"
+        parts.append(f'<circle cx="{across(probe["epsilon"]):.1f}" cy="{upwards(probe["accuracy"]):.1f}" r="4" fill="{fill}" '
+                     f'stroke="#2a9d6a"><title>radius {probe["epsilon"]:.3f}: {100 * probe["accuracy"]:.1f} %</title></circle>')
+    return f'<svg width="{width}" height="{height}" role="img" aria-label="Probes of the search for the radius">{"".join(parts)}</svg>'
 
 
 def model_html(estimator):

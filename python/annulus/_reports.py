@@ -70,13 +70,13 @@ class AuditReport(Report):
         raise AttributeError("an audit has findings, not results")
 
     def plot(self, ax=None):
-        """How many findings of each kind; returns matplotlib's axes."""
+        """How many findings of each kind are sure enough to act on; returns matplotlib's axes."""
         ax = axes(ax)
-        counts = {}
-        for finding in self.findings:
-            counts[finding["kind"]] = counts.get(finding["kind"], 0) + 1
-        ax.barh(list(counts), list(counts.values()))
+        counts = self._document["counts"]
+        bars = ax.barh(list(counts), list(counts.values()))
+        ax.bar_label(bars, padding=3)
         ax.invert_yaxis()
+        ax.set_xlim(0, 1.1 * max(1, *counts.values()))
         ax.set_xlabel("findings")
         return ax
 
