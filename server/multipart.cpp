@@ -11,11 +11,11 @@ namespace {
 constexpr std::size_t kMostParts = 4096;
 constexpr std::size_t kMostHeaderBytes = 4096;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool starts_with_no_case(std::string_view text, std::string_view prefix) {
-  return text.size() >= prefix.size() &&
-         std::equal(prefix.begin(), prefix.end(), text.begin(), [](char a, char b) { return lower(a) == lower(b); });
+  return text.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), text.begin(),
+                                                    [](char a, char b) { return lower_letter(a) == lower_letter(b); });
 }
 
 // The value of a parameter in `form-data; name="a"; filename="b"`, quoted or not; empty when it is missing.

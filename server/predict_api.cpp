@@ -109,7 +109,7 @@ std::string attribute_of(std::string_view text, std::string_view tag, std::strin
   return std::string(rest.substr(0, rest.find('"')));
 }
 
-Response text_of(std::string body) {
+Response plain_answer(std::string body) {
   Response response;
   response.body = std::move(body);
   return response;
@@ -136,13 +136,14 @@ void add_predict_routes(Service& service, Router& router) {
                       [&service](Request& kept, const Respond& answer) { embed(service, kept, answer); });
   });
   router.add("GET", "/health", [](Request&&, const Respond& respond) {
-    respond(text_of("{\"status\":\"UP\",\"model_class\":\"Annulus\"}\n"));
+    respond(plain_answer("{\"status\":\"UP\",\"model_class\":\"Annulus\"}\n"));
   });
   router.add("POST", "/setup", [&service](Request&&, const Respond& respond) {
-    respond(text_of(fmt::format("{{\"model_version\":{}}}\n", json_string(service.model_named("")->version()))));
+    respond(plain_answer(fmt::format("{{\"model_version\":{}}}\n", json_string(service.model_named("")->version()))));
   });
   // Label Studio tells of annotations here; models are taught by `annulus fit` and loaded when their file changes.
-  router.add("POST", "/webhook", [](Request&&, const Respond& respond) { respond(text_of("{\"status\":\"ok\"}\n")); });
+  router.add("POST", "/webhook",
+             [](Request&&, const Respond& respond) { respond(plain_answer("{\"status\":\"ok\"}\n")); });
 }
 
 }  // namespace annulus::server

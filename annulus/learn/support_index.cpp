@@ -17,17 +17,19 @@ namespace {
 
 constexpr std::size_t kBlockRows = kNarrow;  // so that a row's bits do not depend on the rows beside it
 
+// One pass with the best so far in order: few are asked for, and nearly all rows are worse than the last of them.
 std::vector<NearRow> nearest_of(std::span<const float> cosines, std::size_t count, std::size_t without) {
   std::vector<NearRow> near;
-  near.reserve(cosines.size());
+  if (count == 0) return near;
+  near.reserve(std::min(count, cosines.size()) + 1);
   for (std::size_t j = 0; j < cosines.size(); ++j) {
-    if (j != without) near.push_back({j, cosines[j]});
+    if (j == without || (near.size() == count && !(cosines[j] > near.back().cosine))) continue;
+    // Of equals the lower number stays before.
+    const auto place = std::upper_bound(near.begin(), near.end(), cosines[j],
+                                        [](float cosine, const NearRow& other) { return cosine > other.cosine; });
+    near.insert(place, {j, cosines[j]});
+    if (near.size() > count) near.pop_back();
   }
-  const auto end = near.begin() + static_cast<std::ptrdiff_t>(std::min(count, near.size()));
-  std::partial_sort(near.begin(), end, near.end(), [](const NearRow& a, const NearRow& b) {
-    return a.cosine != b.cosine ? a.cosine > b.cosine : a.row < b.row;
-  });
-  near.erase(end, near.end());
   return near;
 }
 
