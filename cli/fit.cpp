@@ -3,12 +3,8 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
-#include <optional>
 #include <utility>
 
-#include "annulus/eval/method.h"
-#include "annulus/eval/tally.h"
 #include "annulus/learn/fit_model.h"
 #include "annulus/store/model_file.h"
 #include "annulus/task/few_shot_task.h"
@@ -27,6 +23,7 @@ struct FitOptions {
   std::string output;
   std::string shots = "all";
   std::string method = "ibm2";
+  std::string licence;  // of the training data, for the record
   std::string json;
   bool strip = false;
   bool calibrate = true;
@@ -34,28 +31,8 @@ struct FitOptions {
   RecipeOptions recipe;
 };
 
-// What heads that never saw them say about held-out rows.
-struct HeldOutScore {
-  std::size_t rows = 0;
-  double accuracy = 0.0;
-  double ece = 0.0;
-  double seconds = 0.0;
-};
-
-std::optional<HeldOutScore> held_out_score(const ModelFit& fitted) {
-  const Calibration& calibration = fitted.held_out;
-  if (calibration.labels.empty()) return std::nullopt;
-  Tally tally(fitted.model.head.classes());
-  std::vector<std::uint32_t> rows(calibration.labels.size());
-  std::iota(rows.begin(), rows.end(), 0U);
-  const auto probabilities = calibration.probabilities.view();
-  tally.add(rows, calibration.labels, best_classes(probabilities), probabilities, true);
-  const TallyResult result = tally.result();
-  return HeldOutScore{rows.size(), result.accuracy, *result.ece, fitted.calibration_seconds};
-}
-
 nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, std::size_t rows, const FitResult& fit,
-                                const std::optional<HeldOutScore>& held_out) {
+                                const HeldOutQuality& held_out, double held_out_seconds) {
   nlohmann::ordered_json json = {{"model", options.output},
                                  {"method", options.method},
                                  {"classes", model.head.classes()},
@@ -66,12 +43,12 @@ nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, s
                                  {"virtual_accuracy", 100.0 * fit.virtual_accuracy},
                                  {"seconds", fit.seconds},
                                  {"options", model.training}};
-  if (held_out) {
+  if (held_out.rows > 0) {
     json["temperature"] = model.temperature;
-    json["held_out"] = {{"rows", held_out->rows},
-                        {"accuracy", held_out->accuracy},
-                        {"ece", held_out->ece},
-                        {"seconds", held_out->seconds}};
+    json["held_out"] = {{"rows", held_out.rows},
+                        {"accuracy", 100.0 * held_out.accuracy},
+                        {"ece", 100.0 * held_out.calibration_error},
+                        {"seconds", held_out_seconds}};
   }
   if (!fit.search) return json;
   json["target"] = 100.0 * fit.search->target;
@@ -90,7 +67,7 @@ nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, s
 }
 
 void print_summary(const FitOptions& options, const Model& model, std::size_t rows, const FitResult& fit,
-                   const std::optional<HeldOutScore>& held_out) {
+                   const HeldOutQuality& held_out, double held_out_seconds) {
   fmt::print("learnt {} classes from {} rows of {} numbers in {:.2f} s\n", model.head.classes(), rows,
              model.head.dimension(), fit.seconds);
   if (fit.search) {
@@ -101,9 +78,10 @@ void print_summary(const FitOptions& options, const Model& model, std::size_t ro
   }
   fmt::print("training accuracy {:.2f} %", 100.0 * fit.training_accuracy);
   if (fit.epsilon > 0.0) fmt::print(", {:.2f} % on virtual examples", 100.0 * fit.virtual_accuracy);
-  if (held_out) {
+  if (held_out.rows > 0) {
     fmt::print("\ntemperature {:.3f}: {} rows held out, {:.2f} % right, calibration error {:.2f} % ({:.2f} s)",
-               model.temperature, held_out->rows, held_out->accuracy, held_out->ece, held_out->seconds);
+               model.temperature, held_out.rows, 100.0 * held_out.accuracy, 100.0 * held_out.calibration_error,
+               held_out_seconds);
   }
   fmt::print("\nwrote {}\n", options.output);
 }
@@ -118,15 +96,19 @@ void run_fit(const FitOptions& options) {
     const FeatureSet set = load_data(options.data, options.run.threads, bar);
     TrainingData data = training_data(set, draw_split(set, {shots, options.run.seed}).support);
     rows = data.rows.labels.size();
+    if (!options.licence.empty()) data.provenance["data_licence"] = options.licence;
     fitted =
         fit_model(std::move(data), recipe,
                   {options.method, options.calibrate, options.strip, options.run.seed, options.shots}, bar.callback());
   }
-  const std::optional<HeldOutScore> held_out = held_out_score(fitted);
+  const HeldOutQuality held_out = quality_of(fitted.held_out);
+  const double seconds = fitted.calibration_seconds;
   stop_if_interrupted();
   write_model(fitted.model, options.output);
-  if (!options.json.empty()) write_json(options.json, fit_json(options, fitted.model, rows, fitted.fit, held_out));
-  if (!options.run.quiet && options.json != "-") print_summary(options, fitted.model, rows, fitted.fit, held_out);
+  if (!options.json.empty())
+    write_json(options.json, fit_json(options, fitted.model, rows, fitted.fit, held_out, seconds));
+  if (!options.run.quiet && options.json != "-")
+    print_summary(options, fitted.model, rows, fitted.fit, held_out, seconds);
 }
 
 }  // namespace
@@ -153,6 +135,8 @@ void add_fit(CLI::App& app, Action& action) {
                    "Leave the training rows out of the model: smaller, but it can neither grow nor explain");
   command.add_flag("!--no-calibrate", options->calibrate,
                    "Hold no rows out to learn the temperature of probabilities and when to answer unknown");
+  command.add_option("--licence,--license", options->licence, "Licence of the training data, for the model's card")
+      ->type_name("TEXT");
   add_labels(command, options->data);
   add_seed(command, options->run, "Which rows are drawn, and every random number of the training");
   add_threads(command, options->run);

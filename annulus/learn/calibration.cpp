@@ -259,6 +259,23 @@ double best_temperature(ConstMatrixView<float> logits, std::span<const std::int3
   return std::exp((low + high) / 2.0);
 }
 
+HeldOutQuality quality_of(const Calibration& calibration) {
+  constexpr std::size_t kBins = 15;
+  std::array<double, kBins> gaps{};  // confidence less hits
+  HeldOutQuality quality{calibration.labels.size(), 0.0, 0.0};
+  const auto rows = static_cast<double>(quality.rows);
+  for (std::size_t i = 0; i < quality.rows; ++i) {
+    const auto row = calibration.probabilities.row(i);
+    const auto best = std::max_element(row.begin(), row.end());
+    const bool right = best - row.begin() == calibration.labels[i];
+    const auto confidence = static_cast<double>(*best);
+    gaps[std::min(kBins - 1, static_cast<std::size_t>(confidence * kBins))] += confidence - (right ? 1.0 : 0.0);
+    if (right) quality.accuracy += 1.0 / rows;
+  }
+  for (const double gap : gaps) quality.calibration_error += std::fabs(gap) / std::max(rows, 1.0);
+  return quality;
+}
+
 double logit_growth(double rho, double fewer, double shots) {
   const auto reached = [rho](double k) { return k * rho / (1.0 + (k - 1.0) * rho); };
   return reached(shots) / reached(fewer);

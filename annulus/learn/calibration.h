@@ -22,6 +22,15 @@ struct Calibration {
   std::vector<std::int32_t> labels;  // of the held-out rows; empty: nothing could be held out
 };
 
+// How good the answers about held-out rows were.
+struct HeldOutQuality {
+  std::size_t rows = 0;
+  double accuracy = 0.0;           // share that was right
+  double calibration_error = 0.0;  // expected one over fifteenths of confidence, as a share
+};
+
+HeldOutQuality quality_of(const Calibration& calibration);
+
 inline constexpr std::size_t kLeastHeldOut = 20;  // rows, for a rule about strangers
 
 // Of heads of the default recipe that saw one row a class, where nothing can be held out: what such heads asked for on

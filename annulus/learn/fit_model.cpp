@@ -63,10 +63,16 @@ ModelFit fit_model(TrainingData data, const Recipe& recipe, const FitModelOption
     model.temperature = result.held_out.temperature;
     model.unknown = std::move(result.held_out.unknown);
   }
+  const HeldOutQuality quality = quality_of(result.held_out);
   model.class_names = std::move(data.class_names);
   model.provenance = std::move(data.provenance);
   model.epsilon = result.fit.epsilon;
   model.training = training_record(options, recipe, rows, result.fit);
+  if (quality.rows > 0) {
+    model.training["held_out_rows"] = std::to_string(quality.rows);
+    model.training["held_out_accuracy"] = fmt::format("{}", quality.accuracy);
+    model.training["held_out_calibration_error"] = fmt::format("{}", quality.calibration_error);
+  }
   model.head = std::move(result.fit.head);
   model.trained = std::move(result.fit.trained);
   if (options.strip) strip(model);

@@ -43,6 +43,22 @@ TEST(ModelCard, SaysWhatIsKnown) {
   EXPECT_EQ(card, model_card(recorded_model(), "birds.safetensors"));
 }
 
+TEST(ModelCard, SaysWhatWasHeldOutAndWhoseTheDataAre) {
+  Model model = recorded_model();
+  EXPECT_TRUE(has(model_card(model, "m"), "is not known: the record holds no accuracy"));
+  model.training["held_out_rows"] = "100";
+  model.training["held_out_accuracy"] = "0.8";
+  model.training["held_out_calibration_error"] = "0.0625";
+  model.provenance["data_licence"] = "CC-BY-4.0";
+  const std::string card = model_card(model, "m");
+  // Wilson's interval for 80 of 100.
+  EXPECT_TRUE(has(card, "| 100 training rows, each held out of a fit | 80.00 % (95 % interval 71.1 to 86.7 %) |"));
+  EXPECT_TRUE(has(card, "was 6.25 %"));
+  EXPECT_FALSE(has(card, "is not known: the record"));
+  EXPECT_TRUE(card.starts_with("---\nlicense: \"CC-BY-4.0\""));
+  EXPECT_TRUE(has(card, "| training data | CC-BY-4.0 |"));
+}
+
 TEST(ModelCard, SaysWhatIsNotKnown) {
   Model model = recorded_model();
   model.support = {};
