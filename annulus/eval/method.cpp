@@ -18,7 +18,7 @@ constexpr std::string_view kNothing = "nothing is chosen";
 constexpr std::string_view kRadius = "the radius, on virtual examples of the support rows";
 constexpr std::string_view kRadiusAndTemperature =
     "the radius, on virtual examples of the support rows; the temperature, on support rows left out in turn";
-constexpr std::string_view kCost = "C, on support rows left out in turn";
+constexpr std::string_view kCostChoice = "C, on support rows left out in turn";
 
 }  // namespace
 
@@ -31,7 +31,7 @@ std::span<const Method> methods() {
       Method{"ridge", "ridge regression", kNothing, &fit_ridge_method},
       Method{"logistic", "multinomial logistic regression, C 1", kNothing, &fit_logistic_method},
       Method{"linear-svm", "linear SVM, one class against the rest, C 1", kNothing, &fit_linear_svm_method},
-      Method{"svm", "linear SVM for each pair of classes, C chosen on the training rows", kCost, &fit_svm_method},
+      Method{"svm", "linear SVM for each pair of classes, C chosen on the training rows", kCostChoice, &fit_svm_method},
       Method{"dc", "distribution calibration, needs base classes", kNothing, &fit_calibration_method, true},
       Method{"baseline", "the head trained on the originals", kNothing, &fit_baseline_method, false, true},
       Method{"ibm2", "the head trained on virtual examples at the largest radius found", kRadius, &fit_ibm2_method,
