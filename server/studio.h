@@ -46,7 +46,7 @@ struct StudioAnalysis {
   std::vector<std::size_t> class_rows;
   std::vector<std::string> photos;  // id of each row
   ClassMap map;
-  std::vector<ConfusedPair> confused;
+  std::vector<ConfusedClasses> confused;
   AuditReport audit;
 };
 

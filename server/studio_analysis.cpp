@@ -35,7 +35,7 @@ Json map_json(const StudioAnalysis& analysis) {
 
 Json confused_json(const StudioAnalysis& analysis) {
   Json json = Json::array();
-  for (const ConfusedPair& pair : analysis.confused) {
+  for (const ConfusedClasses& pair : analysis.confused) {
     Json photos = Json::array();
     for (const std::uint32_t row : pair.rows) photos.push_back(photo_at(analysis, row));
     const auto label = static_cast<std::size_t>(pair.label);

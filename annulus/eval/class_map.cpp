@@ -125,21 +125,21 @@ ClassMap class_map(ConstMatrixView<float> rows, std::span<const std::int32_t> la
   return map;
 }
 
-std::vector<ConfusedPair> confused_pairs(std::span<const std::int32_t> labels, const LabelScores& scores,
-                                         std::size_t most, std::size_t most_rows) {
-  std::map<std::pair<std::int32_t, std::int32_t>, ConfusedPair> found;
+std::vector<ConfusedClasses> confused_pairs(std::span<const std::int32_t> labels, const LabelScores& scores,
+                                            std::size_t most, std::size_t most_rows) {
+  std::map<std::pair<std::int32_t, std::int32_t>, ConfusedClasses> found;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (scores.alone[i] != 0 || scores.other[i] < 0 || scores.recognised(i)) continue;
-    ConfusedPair& pair = found[{labels[i], scores.other[i]}];
+    ConfusedClasses& pair = found[{labels[i], scores.other[i]}];
     pair.label = labels[i];
     pair.taken_for = scores.other[i];
     ++pair.count;
     if (pair.rows.size() < most_rows) pair.rows.push_back(static_cast<std::uint32_t>(i));
   }
-  std::vector<ConfusedPair> pairs;
+  std::vector<ConfusedClasses> pairs;
   for (auto& [key, pair] : found) pairs.push_back(std::move(pair));
   std::stable_sort(pairs.begin(), pairs.end(),
-                   [](const ConfusedPair& a, const ConfusedPair& b) { return a.count > b.count; });
+                   [](const ConfusedClasses& a, const ConfusedClasses& b) { return a.count > b.count; });
   if (pairs.size() > most) pairs.resize(most);
   return pairs;
 }

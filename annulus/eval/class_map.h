@@ -25,7 +25,7 @@ struct ClassMap {
 ClassMap class_map(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes);
 
 // Photos of one class that the others of it do not recognise, by the class they look more like.
-struct ConfusedPair {
+struct ConfusedClasses {
   std::int32_t label = 0;
   std::int32_t taken_for = 0;
   std::vector<std::uint32_t> rows;  // at most as many as asked for
@@ -34,7 +34,7 @@ struct ConfusedPair {
 
 struct LabelScores;
 // From score_labels; the most frequent pair first, at most `most` pairs with `most_rows` rows each.
-std::vector<ConfusedPair> confused_pairs(std::span<const std::int32_t> labels, const LabelScores& scores,
-                                         std::size_t most, std::size_t most_rows);
+std::vector<ConfusedClasses> confused_pairs(std::span<const std::int32_t> labels, const LabelScores& scores,
+                                            std::size_t most, std::size_t most_rows);
 
 }  // namespace annulus
