@@ -1,11 +1,13 @@
 // Methods to compare with: the same that `annulus evaluate` runs.
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "annulus/eval/method.h"
+#include "annulus/kernels/narrow_gemm.h"
 #include "annulus/learn/recipe_options.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
@@ -15,6 +17,15 @@ namespace annulus::python {
 namespace {
 
 namespace py = pybind11;
+
+// Rows are asked about a few at a time, by products whose bits do not depend on the rows beside: an answer is the same
+// whatever the order of rows.
+template <class Ask>
+void in_small_blocks(ConstMatrixView<float> rows, const Ask& ask) {
+  for (std::size_t first = 0; first < rows.rows(); first += kNarrow) {
+    ask(first, rows.rows_at(first, std::min(kNarrow, rows.rows() - first)));
+  }
+}
 
 // A fitted method and the number of its classes.
 struct Fitted {
@@ -26,7 +37,10 @@ struct Fitted {
     std::vector<std::int32_t> answers;
     {
       const py::gil_scoped_release release;
-      answers = method.predict(features);
+      in_small_blocks(features, [&](std::size_t, ConstMatrixView<float> block) {
+        const auto some = method.predict(block);
+        answers.insert(answers.end(), some.begin(), some.end());
+      });
     }
     return array_of(answers);
   }
@@ -37,7 +51,9 @@ struct Fitted {
     Matrix<float> scores(features.rows(), classes);
     {
       const py::gil_scoped_release release;
-      method.score(features, scores.view());
+      in_small_blocks(features, [&](std::size_t first, ConstMatrixView<float> block) {
+        method.score(block, scores.view().rows_at(first, block.rows()));
+      });
     }
     return array_of(std::move(scores));
   }
