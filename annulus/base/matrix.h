@@ -5,10 +5,11 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
+
+#include "annulus/base/memory.h"
 
 namespace annulus {
 
@@ -61,13 +62,13 @@ using ConstMatrixView = MatrixView<const T>;
 template <class T>
 class Matrix {
  public:
-  static constexpr std::size_t kAlignment = 64;
-
   Matrix() = default;
   Matrix(std::size_t rows, std::size_t cols) : rows_(rows), cols_(cols) {
-    if (rows * cols == 0) return;
-    data_.reset(static_cast<T*>(::operator new[](rows* cols * sizeof(T), std::align_val_t{kAlignment})));
-    std::memset(static_cast<void*>(data_.get()), 0, rows * cols * sizeof(T));
+    const std::size_t bytes = rows * cols * sizeof(T);
+    if (bytes == 0) return;
+    Release release{bytes};
+    T* const data = static_cast<T*>(take_memory(bytes, release.place));
+    data_ = {data, release};
   }
   Matrix(Matrix&& other) noexcept { *this = std::move(other); }
   Matrix& operator=(Matrix&& other) noexcept {
@@ -81,6 +82,18 @@ class Matrix {
     Matrix copy(rows_, cols_);
     if (data_) std::memcpy(static_cast<void*>(copy.data()), data(), rows_ * cols_ * sizeof(T));
     return copy;
+  }
+
+  // The row will be read soon: many that are not in memory are then fetched at once, rather than one after the other.
+  void expect_row(std::size_t index) const {
+    const LargeMemory* const place = data_.get_deleter().place;
+    if (place != nullptr) place->expect(row(index).data(), cols_ * sizeof(T));
+  }
+
+  // Lets go of all rows but the first `count`; what they took stays taken.
+  void keep_first(std::size_t count) {
+    assert(count <= rows_);
+    rows_ = count;
   }
 
   T* data() { return data_.get(); }
@@ -99,7 +112,9 @@ class Matrix {
 
  private:
   struct Release {
-    void operator()(T* pointer) const { ::operator delete[](pointer, std::align_val_t{kAlignment}); }
+    std::size_t bytes = 0;
+    const LargeMemory* place = nullptr;
+    void operator()(T* pointer) const { release_memory(pointer, bytes, place); }
   };
   static_assert(std::is_trivially_copyable_v<T>);
 

@@ -20,8 +20,10 @@ struct Progress {
 // Error{kCancelled} and leaves nothing half done. An empty callback means nobody is watching.
 using ProgressCallback = std::function<bool(const Progress&)>;
 
+inline constexpr const char* kStopped = "stopped at the user's request";
+
 inline void report(const ProgressCallback& callback, const Progress& progress) {
-  if (callback && !callback(progress)) throw Error(ErrorKind::kCancelled, "stopped at the user's request");
+  if (callback && !callback(progress)) throw Error(ErrorKind::kCancelled, kStopped);
 }
 
 }  // namespace annulus

@@ -77,13 +77,85 @@ void two_rows(float alpha, const float* a0, const float* a1, const float* b, std
   }
 }
 
+// With one or two rows of b, two of a would wait for their sums: here are eight and four, each summed as above.
+void eight_rows(float alpha, const float* a, std::size_t a_stride, const float* b, std::size_t count,
+                const Target& target) {
+  const Tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
+  std::size_t k = 0;
+  for (; k + lanes <= count; k += lanes) {
+    const auto y = hn::LoadU(d, b + k);
+    s0 = hn::MulAdd(hn::LoadU(d, a + k), y, s0);
+    s1 = hn::MulAdd(hn::LoadU(d, a + a_stride + k), y, s1);
+    s2 = hn::MulAdd(hn::LoadU(d, a + 2 * a_stride + k), y, s2);
+    s3 = hn::MulAdd(hn::LoadU(d, a + 3 * a_stride + k), y, s3);
+    s4 = hn::MulAdd(hn::LoadU(d, a + 4 * a_stride + k), y, s4);
+    s5 = hn::MulAdd(hn::LoadU(d, a + 5 * a_stride + k), y, s5);
+    s6 = hn::MulAdd(hn::LoadU(d, a + 6 * a_stride + k), y, s6);
+    s7 = hn::MulAdd(hn::LoadU(d, a + 7 * a_stride + k), y, s7);
+  }
+  const auto total = [d](auto sum) { return hn::GetLane(hn::SumOfLanes(d, sum)); };
+  float sums[8] = {total(s0), total(s1), total(s2), total(s3), total(s4), total(s5), total(s6), total(s7)};
+  for (; k < count; ++k) {
+    for (std::size_t i = 0; i < 8; ++i) sums[i] += a[i * a_stride + k] * b[k];
+  }
+  for (std::size_t i = 0; i < 8; ++i) target.out[i * target.row_step] = alpha * sums[i];
+}
+
+void four_rows(float alpha, const float* a, std::size_t a_stride, const float* b, std::size_t b_stride,
+               std::size_t count, const Target& target) {
+  const Tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto s00 = hn::Zero(d), s01 = s00, s10 = s00, s11 = s00, s20 = s00, s21 = s00, s30 = s00, s31 = s00;
+  std::size_t k = 0;
+  for (; k + lanes <= count; k += lanes) {
+    const auto y0 = hn::LoadU(d, b + k);
+    const auto y1 = hn::LoadU(d, b + b_stride + k);
+    auto x = hn::LoadU(d, a + k);
+    s00 = hn::MulAdd(x, y0, s00);
+    s01 = hn::MulAdd(x, y1, s01);
+    x = hn::LoadU(d, a + a_stride + k);
+    s10 = hn::MulAdd(x, y0, s10);
+    s11 = hn::MulAdd(x, y1, s11);
+    x = hn::LoadU(d, a + 2 * a_stride + k);
+    s20 = hn::MulAdd(x, y0, s20);
+    s21 = hn::MulAdd(x, y1, s21);
+    x = hn::LoadU(d, a + 3 * a_stride + k);
+    s30 = hn::MulAdd(x, y0, s30);
+    s31 = hn::MulAdd(x, y1, s31);
+  }
+  const auto total = [d](auto sum) { return hn::GetLane(hn::SumOfLanes(d, sum)); };
+  float sums[4][2] = {
+      {total(s00), total(s01)}, {total(s10), total(s11)}, {total(s20), total(s21)}, {total(s30), total(s31)}};
+  for (; k < count; ++k) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      sums[i][0] += a[i * a_stride + k] * b[k];
+      sums[i][1] += a[i * a_stride + k] * b[b_stride + k];
+    }
+  }
+  for (std::size_t i = 0; i < 4; ++i) {
+    target.out[i * target.row_step] = alpha * sums[i][0];
+    target.out[i * target.row_step + target.col_step] = alpha * sums[i][1];
+  }
+}
+
 template <std::size_t kCols>
 void all_rows(float alpha, const float* a, std::size_t a_stride, std::size_t rows, const float* b, std::size_t stride,
               std::size_t count, const Target& target) {
-  for (std::size_t i = 0; i < rows; i += 2) {
+  std::size_t i = 0;
+  const auto from = [&](std::size_t row) {
+    return Target{target.out + row * target.row_step, target.row_step, target.col_step};
+  };
+  if constexpr (kCols == 1) {
+    for (; i + 8 <= rows; i += 8) eight_rows(alpha, a + i * a_stride, a_stride, b, count, from(i));
+  }
+  if constexpr (kCols == 2) {
+    for (; i + 4 <= rows; i += 4) four_rows(alpha, a + i * a_stride, a_stride, b, stride, count, from(i));
+  }
+  for (; i < rows; i += 2) {
     const float* first = a + i * a_stride;
-    two_rows<kCols>(alpha, first, i + 1 < rows ? first + a_stride : first, b, stride, count,
-                    {target.out + i * target.row_step, target.row_step, target.col_step});
+    two_rows<kCols>(alpha, first, i + 1 < rows ? first + a_stride : first, b, stride, count, from(i));
   }
 }
 

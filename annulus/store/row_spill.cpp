@@ -1,7 +1,6 @@
 // An unlinked temporary file and its mapping.
 #include "annulus/store/row_spill.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <system_error>
 
 #include "annulus/base/error.h"
+#include "annulus/store/paged_memory.h"
 
 namespace annulus {
 namespace {
@@ -19,12 +19,7 @@ std::string reason() { return std::error_code(errno, std::generic_category()).me
 }  // namespace
 
 RowSpill::RowSpill(const std::filesystem::path& folder) : folder_(folder.empty() ? "." : folder) {
-  descriptor_ = open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (descriptor_ < 0) {  // some file systems know no nameless files
-    std::string name = (folder_ / ".annulus-rows-XXXXXX").string();
-    descriptor_ = mkostemp(name.data(), O_CLOEXEC);
-    if (descriptor_ >= 0) unlink(name.c_str());
-  }
+  descriptor_ = open_nameless_file(folder_.string());
   if (descriptor_ < 0) fail(ErrorKind::kIo, "could not make a temporary file in {}: {}", folder_.string(), reason());
 }
 

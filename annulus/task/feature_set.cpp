@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "annulus/base/checksum.h"
@@ -98,7 +99,16 @@ void FeatureSet::copy_rows(std::size_t first, MatrixView<float> out) const {
 
 void FeatureSet::copy_rows(std::span<const std::uint32_t> indices, MatrixView<float> out) const {
   assert(indices.size() == out.rows());
-  for (std::size_t i = 0; i < indices.size(); ++i) copy_rows(indices[i], out.rows_at(i, 1));
+  constexpr std::size_t kFew = 4096;
+  if (indices.size() <= kFew) {
+    for (std::size_t i = 0; i < indices.size(); ++i) copy_rows(indices[i], out.rows_at(i, 1));
+    return;
+  }
+  // In the order of the file, which may be larger than the memory.
+  std::vector<std::size_t> order(indices.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return indices[a] < indices[b]; });
+  for (const std::size_t i : order) copy_rows(indices[i], out.rows_at(i, 1));
 }
 
 std::vector<std::int32_t> FeatureSet::labels_of(std::span<const std::uint32_t> indices) const {

@@ -3,49 +3,15 @@
 
 #include <cmath>
 
-#include "annulus/base/random.h"
 #include "tests/kernels/every_target.h"
+#include "tests/kernels/softmax_problem.h"
 
 namespace annulus {
 namespace {
 
-struct Sizes {
-  std::size_t originals;
-  std::size_t noise_rows;
-  std::size_t classes;
-};
-
 template <class T>
-struct Problem {
-  Matrix<T> original;
-  Matrix<T> noise;
-  Matrix<T> scale;
-  std::vector<std::int32_t> labels;
-
-  Problem(const Sizes& sizes, double spread)
-      : original(sizes.originals, sizes.classes),
-        noise(sizes.noise_rows, sizes.classes),
-        scale(sizes.originals, sizes.noise_rows) {
-    const RandomStream random{4, RandomUse::kSynthetic, 0};
-    std::uint64_t used = 0;
-    const auto fill = [&](Matrix<T>& matrix, double from, double to) {
-      for (std::size_t i = 0; i < matrix.rows() * matrix.cols(); ++i) {
-        matrix.data()[i] = static_cast<T>(from + (to - from) * random.uniform(used++));
-      }
-    };
-    fill(original, -spread, spread);
-    fill(noise, -spread, spread);
-    fill(scale, 0.5, 3.0);
-    for (std::size_t i = 0; i < sizes.originals; ++i) {
-      labels.push_back(static_cast<std::int32_t>(random.below(used++, sizes.classes)));
-    }
-  }
-  VirtualLogits<T> logits() const { return {original.view(), noise.view(), scale.view(), labels}; }
-};
-
-template <class T>
-void compare(const Sizes& sizes, double spread, double tolerance) {
-  const Problem<T> problem(sizes, spread);
+void compare(const SoftmaxSizes& sizes, double spread, double tolerance) {
+  const SoftmaxProblem<T> problem(sizes, spread);
   const T gradient_scale = T{1} / static_cast<T>(sizes.originals * sizes.noise_rows);
   Matrix<T> original_gradient(sizes.originals, sizes.classes);
   Matrix<T> noise_gradient(sizes.noise_rows, sizes.classes);
