@@ -1,7 +1,9 @@
 // Keys and look-up of cells.
 #include "annulus/eval/cells.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "annulus/base/checksum.h"
@@ -36,9 +38,13 @@ std::optional<std::string> value_unless_busy(const CellStore& store, const Cell&
 std::vector<std::string> cell_values(const CellStore& store, std::span<const Cell> cells,
                                      const std::function<void(std::size_t settled)>& progress) {
   std::vector<std::optional<std::string>> values(cells.size());
+  std::vector<std::size_t> order(cells.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return cells[a].size > cells[b].size; });
   for (std::size_t settled = 0; settled < cells.size();) {
     const std::size_t before = settled;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
+    for (const std::size_t i : order) {
       if (values[i]) continue;
       if (progress) progress(settled);
       values[i] = value_unless_busy(store, cells[i]);

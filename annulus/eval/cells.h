@@ -28,13 +28,15 @@ struct CellStore {
 struct Cell {
   std::string key;
   std::function<std::string()> compute;
+  double size = 0.0;  // how much work it is, compared with the others
 };
 
 // A key of 64 hexadecimal digits from what a cell depends on, by name.
 std::string cell_key(const std::map<std::string, std::string>& parts);
 
-// The values of cells, found or computed and kept. Those that other processes are at come last: they are looked for
-// until they are there, or until their process is gone and they are computed here. Called between cells, `progress` is
+// The values of cells, found or computed and kept, the largest first: processes that share them then end at about the
+// same time. Those that other processes are at come last: they are looked for until they are there, or until their
+// process is gone and they are computed here. Called between cells, `progress` is
 // told how many are settled.
 std::vector<std::string> cell_values(const CellStore& store, std::span<const Cell> cells,
                                      const std::function<void(std::size_t settled)>& progress = {});

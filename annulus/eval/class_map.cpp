@@ -32,6 +32,7 @@ void scale(Vector& vector) {
 struct CentredMeans {
   Matrix<double> means;
   std::vector<std::size_t> classes;  // of each row
+  Vector centre;
 };
 
 CentredMeans centred_means(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes) {
@@ -47,7 +48,8 @@ CentredMeans centred_means(ConstMatrixView<float> rows, std::span<const std::int
     if (counts[c] > 0) result.classes.push_back(c);
   }
   result.means = Matrix<double>(result.classes.size(), rows.cols());
-  Vector centre(rows.cols(), 0.0);
+  Vector& centre = result.centre;
+  centre.assign(rows.cols(), 0.0);
   for (std::size_t i = 0; i < result.classes.size(); ++i) {
     const std::size_t c = result.classes[i];
     for (std::size_t d = 0; d < rows.cols(); ++d) {
@@ -119,8 +121,12 @@ ClassMap class_map(ConstMatrixView<float> rows, std::span<const std::int32_t> la
     map.points[centred.classes[i]] = point;
   }
   if (all > 0.0) map.shown = inside / all;
-  if (farthest > 0.0) {
-    for (ClassMap::Point& point : map.points) point = {point.x / farthest, point.y / farthest};
+  const double unit = farthest > 0.0 ? 1.0 / farthest : 1.0;
+  for (ClassMap::Point& point : map.points) point = {point.x * unit, point.y * unit};
+  Vector row(rows.cols());
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    for (std::size_t d = 0; d < row.size(); ++d) row[d] = static_cast<double>(rows(i, d)) - centred.centre[d];
+    map.rows.push_back({dot(row, plane[0]) * unit, dot(row, plane[1]) * unit});
   }
   return map;
 }

@@ -16,12 +16,13 @@ struct ClassMap {
     double y = 0.0;
   };
   std::vector<Point> points;  // one a class; {0, 0} for a class without rows
+  std::vector<Point> rows;    // one a row, on the same scale: some lie outside [-1, 1]
   double shown = 0.0;         // share of the means' variance that lies in the plane
 };
 
 // The first two principal components of the class means of `rows`, which have length 1. The plane is found by subspace
-// iteration from a fixed start: the same input gives the same bits. Cost: a few hundred products with the means;
-// memory: the means as double.
+// iteration from a fixed start: the same input gives the same bits. Cost: a few hundred products with the means and two
+// with the rows; memory: the means as double.
 ClassMap class_map(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes);
 
 // Photos of one class that the others of it do not recognise, by the class they look more like.

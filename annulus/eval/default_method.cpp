@@ -20,7 +20,8 @@ FittedMethod fit_default_method(const LabelledRows& support, const MethodContext
   FitResult fit = fit_ibm2(support, recipe, progress);
   // Episodes, which bring a bank, ask for no probabilities.
   if (asked.bank != nullptr) return fitted_head(std::move(fit), asked.threads);
-  const double temperature = calibrate(keep_support(support, {}), fit, recipe, fit_ibm2, progress).temperature;
+  const double temperature =
+      calibrate(keep_support(support, {}), fit, recipe, fit_ibm2, progress, {}, /*with_rule=*/false).temperature;
   const auto head = std::make_shared<const Head<float>>(fit.head.clone());
   FittedMethod fitted = fitted_head(std::move(fit), asked.threads);
   fitted.score = [head, temperature, threads = asked.threads](ConstMatrixView<float> rows, MatrixView<float> scores) {

@@ -211,39 +211,47 @@ void compare_methods(ManyWayReport& report, std::size_t first, const ManyWayOpti
 
 std::string shots_words(std::size_t shots) { return shots == 0 ? "all rows" : fmt::format("k={}", shots); }
 
-// Every method on every draw, method by method within a draw; runs that are kept are found, the others are made. `done`
-// of `total` runs came before.
-std::vector<ManyWayRun> runs_of(const Source& source, std::span<const Split> draws, const ManyWayOptions& options,
-                                const ProgressCallback& progress, std::size_t done, std::size_t total) {
+// The number of a draw among those of as many shots, and how many those are: "2/3".
+std::string place_among_shots(std::span<const Split> draws, std::size_t draw) {
+  const auto same = [&](const Split& split) { return split.shots == draws[draw].shots; };
+  const auto before = std::count_if(draws.begin(), draws.begin() + static_cast<std::ptrdiff_t>(draw), same);
+  return fmt::format("{}/{}", before + 1, std::count_if(draws.begin(), draws.end(), same));
+}
+
+// Every method on every draw, method by method within a draw; runs that are kept are found, the others are made.
+std::vector<ManyWayRun> all_runs(const Source& source, std::span<const Split> draws, const ManyWayOptions& options,
+                                 const ProgressCallback& progress) {
+  const std::size_t total = draws.size() * options.methods.size();
   std::size_t settled = 0;
   std::size_t gathered = draws.size();
   LabelledRows support;
-  const auto run = [&](std::size_t subset, const std::string& name, const Recipe& recipe) {
-    if (gathered != subset) support = gather(source.train, draws[subset].support);
-    gathered = subset;
+  const auto run = [&](std::size_t draw, const std::string& name, const Recipe& recipe) {
+    if (gathered != draw) support = gather(source.train, draws[draw].support);
+    gathered = draw;
     const std::string stage =
-        fmt::format("{}, {}, subset {}/{}", name, shots_words(draws[subset].shots), subset + 1, draws.size());
-    return run_method(method_named(name), source, draws[subset], support, {recipe, options.base},
-                      progress_of_run(progress, stage, done + settled, total));
+        fmt::format("{}, {}, subset {}", name, shots_words(draws[draw].shots), place_among_shots(draws, draw));
+    return run_method(method_named(name), source, draws[draw], support, {recipe, options.base},
+                      progress_of_run(progress, stage, settled, total));
   };
   std::vector<ManyWayRun> runs;
   std::vector<Cell> cells;
-  for (std::size_t subset = 0; subset < draws.size(); ++subset) {
+  for (std::size_t draw = 0; draw < draws.size(); ++draw) {
     Recipe recipe = options.recipe;
-    set_seed(recipe, draws[subset].seed + options.training_seed);
+    set_seed(recipe, draws[draw].seed + options.training_seed);
     for (const std::string& name : options.methods) {
       if (options.cells.empty()) {
-        runs.push_back(run(subset, name, recipe));
+        runs.push_back(run(draw, name, recipe));
         ++settled;
       } else {
-        cells.push_back({run_key(options, name, draws[subset], recipe),
-                         [&run, subset, &name, recipe] { return run_to_json(run(subset, name, recipe)); }});
+        cells.push_back({run_key(options, name, draws[draw], recipe),
+                         [&run, draw, &name, recipe] { return run_to_json(run(draw, name, recipe)); },
+                         static_cast<double>(draws[draw].support.size())});
       }
     }
   }
   const auto values = cell_values(options.cells, cells, [&](std::size_t count) {
     settled = count;
-    report(progress, {fmt::format("{} runs", total), done + settled, total, {}});
+    report(progress, {fmt::format("{} runs", total), settled, total, {}});
   });
   for (const std::string& value : values) runs.push_back(run_from_json(value));
   return runs;
@@ -254,18 +262,16 @@ ManyWayReport evaluate(const Source& source, const ManyWayOptions& options, cons
   ManyWayReport result{{}, source.train.classes(), source.train.dimension()};
   result.class_names.assign(source.train.class_names().begin(), source.train.class_names().end());
   result.draws = all_draws(source, options);
-  const std::size_t total = result.draws.size() * options.methods.size();
-  std::size_t done = 0;
+  std::vector<ManyWayRun> runs = all_runs(source, result.draws, options, progress);
+  auto next = runs.begin();
   for (auto begin = result.draws.begin(); begin != result.draws.end();) {
     const auto end = std::find_if(begin, result.draws.end(), [&](const Split& s) { return s.shots != begin->shots; });
     const std::span<const Split> draws(begin, end);
     const std::size_t first = result.results.size();
     for (const std::string& name : options.methods) result.results.push_back({name, begin->shots});
-    std::vector<ManyWayRun> runs = runs_of(source, draws, options, progress, done, total);
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      result.results[first + i % options.methods.size()].runs.push_back(std::move(runs[i]));
+    for (std::size_t i = 0; i < draws.size() * options.methods.size(); ++i, ++next) {
+      result.results[first + i % options.methods.size()].runs.push_back(std::move(*next));
     }
-    done += draws.size() * options.methods.size();
     for (std::size_t m = 0; m < options.methods.size(); ++m) {
       sum_up(result.results[first + m]);
       name_confusions(result.results[first + m], source, draws);

@@ -1,4 +1,4 @@
-// Folds, the temperature and the rule about strangers.
+// The temperature and the rule about strangers, from what was held out.
 #include "annulus/learn/calibration.h"
 
 #include <algorithm>
@@ -10,109 +10,20 @@
 #include <utility>
 
 #include "annulus/base/parallel.h"
-#include "annulus/base/random.h"
 #include "annulus/kernels/rows.h"
-#include "annulus/kernels/softmax_loss.h"
+#include "annulus/learn/class_spread.h"
 #include "annulus/learn/prediction.h"
 #include "annulus/learn/support_index.h"
 #include "annulus/learn/unknown.h"
+#include "annulus/learn/work_share.h"
 
 namespace annulus {
 namespace {
 
-constexpr std::uint32_t kFoldStream = 0xF01D;  // an order that no training uses
-constexpr std::size_t kEnoughHeldOut = 1000;   // rows: their 5 % quantile is within about 0.7 points of that of all
-constexpr double kPriorDeviation = 0.5;        // of log(temperature)
+constexpr double kPriorDeviation = 0.5;  // of log(temperature)
+constexpr double kLeastSpread = 1e-6;    // of evidence that tells something
 constexpr double kColdest = 0.02;
 constexpr double kHottest = 50.0;
-
-// The fold in which each row is held out. Rows of classes with a single row are in none (`turns`), nor are those of the
-// folds from there on.
-std::vector<std::size_t> cut_folds(const SupportRows& support, std::span<const std::size_t> counts, std::size_t folds,
-                                   std::size_t turns, std::uint64_t seed) {
-  const RandomStream stream{seed, RandomUse::kShuffle, kFoldStream};
-  std::vector<std::size_t> next(counts.size());
-  std::iota(next.begin(), next.end(), std::size_t{0});  // classes start in different folds, so that these are even
-  std::vector<std::size_t> fold(support.rows(), turns);
-  for (const std::uint32_t row : random_permutation(stream, 0, support.rows())) {
-    const auto label = static_cast<std::size_t>(support.labels[row]);
-    if (counts[label] < 2) continue;
-    const std::size_t number = next[label]++ % folds;
-    if (number < turns) fold[row] = number;
-  }
-  return fold;
-}
-
-LabelledRows rows_outside(const SupportRows& support, std::span<const float> weights, std::span<const std::size_t> fold,
-                          std::size_t held_out, std::size_t classes) {
-  std::vector<std::size_t> kept;
-  for (std::size_t i = 0; i < fold.size(); ++i) {
-    if (fold[i] != held_out) kept.push_back(i);
-  }
-  LabelledRows rows{Matrix<float>(kept.size(), support.features.cols()), {}, classes};
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    const auto source = support.features.row(kept[i]);
-    std::copy(source.begin(), source.end(), rows.features.row(i).begin());
-    rows.labels.push_back(support.labels[kept[i]]);
-    if (!weights.empty()) rows.weights.push_back(weights[kept[i]]);
-  }
-  return rows;
-}
-
-// The rows held out, in ascending order, and what heads that never saw them say.
-struct HeldOut {
-  std::vector<std::size_t> rows;
-  std::vector<std::int32_t> labels;
-  std::vector<float> weights;  // 1 on average; none where all count the same
-  Matrix<float> features;
-  Matrix<float> logits;
-};
-
-// Scales weights to a mean of 1.
-void make_mean_one(std::vector<float>& weights) {
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  for (float& weight : weights) {
-    weight = static_cast<float>(static_cast<double>(weight) * static_cast<double>(weights.size()) / sum);
-  }
-}
-
-HeldOut hold_out(const SupportRows& support, std::span<const float> weights, std::span<const std::size_t> fold,
-                 std::size_t turns, std::size_t classes, const Recipe& recipe, Refit& refit,
-                 const ProgressCallback& progress) {
-  HeldOut held;
-  for (std::size_t i = 0; i < fold.size(); ++i) {
-    if (fold[i] == turns) continue;
-    held.rows.push_back(i);
-    held.labels.push_back(support.labels[i]);
-    if (!weights.empty()) held.weights.push_back(weights[i]);
-  }
-  make_mean_one(held.weights);
-  held.features = Matrix<float>(held.rows.size(), support.features.cols());
-  held.logits = Matrix<float>(held.rows.size(), classes);
-  for (std::size_t f = 0; f < turns; ++f) {
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < held.rows.size(); ++i) {
-      if (fold[held.rows[i]] == f) places.push_back(i);
-    }
-    if (places.empty()) continue;
-    const ProgressCallback inner = !progress ? progress : [&progress, f, turns](const Progress& training) {
-      return progress({"calibrate", f * training.total + training.done, turns * training.total, training.detail});
-    };
-    const FitResult fit = refit(rows_outside(support, weights, fold, f, classes), recipe, inner);
-    Matrix<float> features(places.size(), support.features.cols());
-    Matrix<float> logits(places.size(), classes);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const auto source = support.features.row(held.rows[places[i]]);
-      std::copy(source.begin(), source.end(), features.row(i).begin());
-      std::copy(source.begin(), source.end(), held.features.row(places[i]).begin());
-    }
-    predict_logits(fit.head, std::as_const(features).view(), logits.view(), recipe.final_training.threads);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      std::copy(logits.row(i).begin(), logits.row(i).end(), held.logits.row(places[i]).begin());
-    }
-  }
-  return held;
-}
 
 // The share of the rows' variance that is between classes: how much two rows of a class have in common.
 double share_between_classes(ConstMatrixView<float> rows, std::span<const std::int32_t> labels,
@@ -147,56 +58,49 @@ double deviation(const std::vector<double>& values) {
   return std::sqrt(squares / (count - 1.0));
 }
 
-std::vector<float> quantiles_of(std::vector<float> scores) {
-  std::sort(scores.begin(), scores.end());
-  std::vector<float> quantiles;
-  for (std::size_t i = 0; i < kUnknownQuantiles; ++i) {
-    const double place = static_cast<double>(i * (scores.size() - 1)) / static_cast<double>(kUnknownQuantiles - 1);
-    const std::size_t below = std::min(static_cast<std::size_t>(place), scores.size() - 2);
-    const auto part = static_cast<float>(place - static_cast<double>(below));
-    quantiles.push_back(scores[below] + part * (scores[below + 1] - scores[below]));
-  }
-  // Rounding may turn equal neighbours round.
-  for (std::size_t i = 1; i < quantiles.size(); ++i) quantiles[i] = std::max(quantiles[i], quantiles[i - 1]);
-  return quantiles;
+// Heads that were trained on fewer rows have smaller logits than the one that will be asked. Half of that (the root of
+// the factor): the rows of low scores, which thresholds are about, gain less than others.
+double growth_of_logits(const SupportIndex& index, const SupportRows& support, const HoldOutPlan& plan,
+                        std::size_t held_out) {
+  const double rho = share_between_classes(index.rows(), support.labels, plan.counts);
+  const auto classes = static_cast<double>(plan.counts.size());
+  const double shots = static_cast<double>(support.rows()) / classes;
+  const double fewer = shots - static_cast<double>(held_out) / (static_cast<double>(plan.turns) * classes);
+  return std::sqrt(logit_growth(rho, fewer, shots));
 }
 
-// 1 / spread, or 0 for numbers that do not differ.
-float unit_weight(double spread) { return spread > 1e-6 ? static_cast<float>(1.0 / spread) : 0.0F; }
-
-// The logarithm of the largest probability and half the nearest cosine, each in units of its spread among known things:
-// what docs/unknown.md compares with others.
-void weigh(const std::vector<std::array<float, kUnknownParts>>& parts, UnknownRule& rule) {
-  std::vector<double> confidences;
-  std::vector<double> cosines;
-  for (const auto& row : parts) {
-    confidences.push_back(static_cast<double>(row[kLargestLogit] - row[kLogSumExp]));
-    cosines.push_back(static_cast<double>(row[kNearestCosine]));
-  }
-  rule.weights[kLargestLogit] = unit_weight(deviation(confidences));
-  rule.weights[kLogSumExp] = -rule.weights[kLargestLogit];
-  rule.weights[kNearestCosine] = 0.5F * unit_weight(deviation(cosines));
+std::vector<float> spread_axes(const SupportIndex& index, const SupportRows& support, int threads) {
+  const Matrix<float> axes = class_spread_axes(index.rows(), support.labels, threads);
+  return {axes.data(), axes.data() + axes.rows() * axes.cols()};
 }
 
-UnknownRule learn_rule(const SupportRows& support, const HeldOut& held, const FitResult& fit,
-                       std::span<const std::size_t> counts, std::size_t turns, double temperature, int threads) {
-  UnknownRule rule;
-  if (held.rows.size() < kLeastHeldOut) return rule;
-  const SupportIndex index(fit.head.conditioning, support);
-  const auto near = index.nearest(std::as_const(held.features).view(), 1, threads, held.rows);
-  const double rho = share_between_classes(index.rows(), support.labels, counts);
-  const double shots = static_cast<double>(support.rows()) / static_cast<double>(counts.size());
-  const double fewer = shots - static_cast<double>(held.rows.size()) / static_cast<double>(turns * counts.size());
-  // Heads that were trained on fewer rows have smaller logits than the one that will be asked. Half of that (the root
-  // of the factor): the rows of low scores, which thresholds are about, gain less than others.
-  const double growth = std::sqrt(logit_growth(rho, fewer, shots));
+UnknownRule learn_rule(const HoldOut& hold_out, const HoldOutPlan& plan, const HeldOutRows& held,
+                       std::span<const EvidenceTurn> turns, const Conditioning& conditioning, double temperature) {
+  const int threads = hold_out.recipe.final_training.threads;
+  const SupportRows asked = select_support(hold_out.support, held.rows);
+  const SupportIndex index(conditioning, hold_out.support, threads);
+  const std::vector<std::int32_t> named = named_classes(held.logits.view());
+  const std::vector<float> near =
+      nearest_of_class(conditioning, index, hold_out.support.labels, asked.features.view(), named, threads, held.rows);
+  const std::vector<float> close = index.closeness_without(held.rows, named, threads);
+  const double growth = growth_of_logits(index, hold_out.support, plan, held.rows.size());
   std::vector<std::array<float, kUnknownParts>> parts;
+  std::array<std::vector<double>, kEvidenceKinds> evidence;
   for (std::size_t i = 0; i < held.rows.size(); ++i) {
     std::vector<float> logits(held.logits.row(i).begin(), held.logits.row(i).end());
     scale_row(std::span<float>(logits), static_cast<float>(growth / temperature));
-    parts.push_back(unknown_parts(logits, near[i].front().cosine));
+    parts.push_back(unknown_parts(logits, near[i], close[i]));
+    const Evidence found = evidence_in(parts.back());
+    for (std::size_t j = 0; j < kEvidenceKinds; ++j) evidence[j].push_back(found[j]);
   }
-  weigh(parts, rule);
+  Evidence weights = learn_evidence_weights(turns);
+  for (std::size_t j = 0; j < kEvidenceKinds; ++j) {
+    const double units = deviation(evidence[j]);
+    weights[j] = units > kLeastSpread ? weights[j] / units : 0.0;
+  }
+  UnknownRule rule;
+  rule.weights = part_weights(weights);
+  rule.axes = spread_axes(index, hold_out.support, threads);
   std::vector<float> scores;
   scores.reserve(parts.size());
   for (const auto& row : parts) scores.push_back(unknown_score(rule, row));
@@ -282,23 +186,37 @@ double logit_growth(double rho, double fewer, double shots) {
 }
 
 Calibration calibrate(const SupportRows& support, const FitResult& fit, const Recipe& recipe, Refit& refit,
-                      const ProgressCallback& progress, std::span<const float> weights) {
-  const std::size_t classes = fit.head.classes();
-  const std::vector<std::size_t> counts = class_counts(support.labels, classes);
-  const std::size_t folds = std::min<std::size_t>(3, *std::max_element(counts.begin(), counts.end()));
+                      const ProgressCallback& progress, std::span<const float> weights, bool with_rule) {
+  const std::size_t classes = all_classes(recipe.final_training.share, fit.head.classes());
+  const HoldOutPlan plan = plan_hold_out(support, classes, recipe.final_training.seed);
   Calibration result;
-  if (folds < 2) {
-    if (recipe.name == "default" && fit.epsilon > 0.0) result.temperature = kOneRowTemperature;
-    return result;
-  }
+  const bool holds_out = plan.folds >= 2;
+  const auto held_out = static_cast<std::size_t>(
+      std::count_if(plan.fold.begin(), plan.fold.end(), [&](std::size_t fold) { return fold < plan.turns; }));
+  const bool knows_known = holds_out && held_out >= kLeastHeldOut;
+  std::vector<ClassTurn> class_turns;
+  if (with_rule) class_turns = knows_known ? plan_class_turns(plan) : plan_stranger_turns(plan);
   Recipe at_radius = recipe;
   at_radius.epsilon = fit.epsilon;
-  const std::size_t turns = std::min(folds, (folds * kEnoughHeldOut + support.rows() - 1) / support.rows());
-  const std::vector<std::size_t> fold = cut_folds(support, counts, folds, turns, recipe.final_training.seed);
-  HeldOut held = hold_out(support, weights, fold, turns, classes, at_radius, refit, progress);
-  result.temperature =
-      best_temperature(std::as_const(held.logits).view(), held.labels, recipe.final_training.threads, held.weights);
-  result.unknown = learn_rule(support, held, fit, counts, turns, result.temperature, recipe.final_training.threads);
+  HoldOut hold_out{support, weights, at_radius, refit, progress, (holds_out ? plan.turns : 0) + class_turns.size()};
+  HeldOutRows held;
+  if (holds_out) {
+    held = hold_out_rows(hold_out, plan);
+    result.temperature =
+        best_temperature(std::as_const(held.logits).view(), held.labels, recipe.final_training.threads, held.weights);
+  } else if (recipe.name == "default" && fit.epsilon > 0.0) {
+    result.temperature = kOneRowTemperature;
+  }
+  if (with_rule) {
+    const std::vector<EvidenceTurn> turns = hold_out_classes(hold_out, plan, class_turns, result.temperature);
+    result.unknown = knows_known ? learn_rule(hold_out, plan, held, turns, fit.head.conditioning, result.temperature)
+                                 : rule_from_strangers(turns, classes);
+    if (!knows_known && holds_out && !result.unknown.empty()) {
+      const int threads = recipe.final_training.threads;
+      result.unknown.axes = spread_axes(SupportIndex(fit.head.conditioning, support, threads), support, threads);
+    }
+  }
+  if (!holds_out) return result;
   to_probabilities(held.logits.view(), result.temperature);
   result.probabilities = std::move(held.logits);
   result.labels = std::move(held.labels);

@@ -9,6 +9,7 @@
 
 #include "annulus/base/matrix.h"
 #include "annulus/base/progress.h"
+#include "annulus/learn/held_out.h"
 #include "annulus/learn/recipe.h"
 #include "annulus/learn/support_rows.h"
 #include "annulus/learn/unknown_rule.h"
@@ -17,7 +18,7 @@ namespace annulus {
 
 struct Calibration {
   double temperature = 1.0;
-  UnknownRule unknown;               // empty where fewer than kLeastHeldOut rows could be held out
+  UnknownRule unknown;               // empty where there were too few classes to leave some out
   Matrix<float> probabilities;       // of the held-out rows, at the temperature
   std::vector<std::int32_t> labels;  // of the held-out rows; empty: nothing could be held out
 };
@@ -31,24 +32,23 @@ struct HeldOutQuality {
 
 HeldOutQuality quality_of(const Calibration& calibration);
 
-inline constexpr std::size_t kLeastHeldOut = 20;  // rows, for a rule about strangers
+inline constexpr std::size_t kLeastHeldOut = 20;  // rows, for a rule from known things: with fewer, rule_from_strangers
 
 // Of heads of the default recipe that saw one row a class, where nothing can be held out: what such heads asked for on
 // the sets of docs/unknown.md, between 0.7 and 1.8.
 inline constexpr double kOneRowTemperature = 1.3;
 
-// How a fit is done again: fit_ibm2 or fit_baseline.
-using Refit = FitResult(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress);
-
 // Holds a third of the rows of every class out in turn (half where no class has three), trains on the others at the
 // radius of `fit`, and looks at what is said about the rows held out. A class of one row is always trained on; where
 // all are, nothing can be measured, and the temperature is kOneRowTemperature by the default recipe and 1 by others.
 // Ends once about 1000 rows were held out: two last trainings where rows are few, less than one where they are many.
-// The result is a pure function of rows, recipe and seed.
+// The rule about strangers asks for two to seven more, on parts of the classes: the fewer rows, the more; where fewer
+// than kLeastHeldOut rows could be held out, for five. The result is a pure function of rows, recipe and seed.
 // `weights`, empty or one for each row of the support, are those that `fit` was given; the rule about strangers counts
-// all rows alike.
+// all rows alike. Without `with_rule` it is left empty, which saves the trainings that hold out classes.
 Calibration calibrate(const SupportRows& support, const FitResult& fit, const Recipe& recipe, Refit& refit,
-                      const ProgressCallback& progress = {}, std::span<const float> weights = {});
+                      const ProgressCallback& progress = {}, std::span<const float> weights = {},
+                      bool with_rule = true);
 
 // The temperature t that minimises, over rows of logits z with their labels,
 //   sum of -log softmax(z / t)[label] + log(t)^2 / (2 * 0.5^2),

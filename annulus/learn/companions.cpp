@@ -1,26 +1,28 @@
-// Closed forms by Cholesky factors, and their sum with a trained head.
+// Closed forms, and their sum with a trained head.
 #include "annulus/learn/companions.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
-#include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
 #include "annulus/kernels/gemm.h"
 #include "annulus/kernels/rows.h"
+#include "annulus/learn/cholesky.h"
+#include "annulus/learn/companion_sum.h"
 #include "annulus/task/few_shot_task.h"
 
 namespace annulus {
 namespace {
 
-using ColumnMajor = Eigen::MatrixXd;
-
-constexpr std::size_t kColumnsPerTask = 64;    // right-hand sides that a task solves for
-constexpr std::size_t kMostSpreadRows = 2048;  // rows that a spread is measured on
-constexpr double kLeastPenalty = 1e-6;         // keeps rows that are all the same from an empty system
-constexpr float kLeastLength = 1e-6F;          // of a class mean less the mean of all: shorter ones point nowhere
+constexpr std::size_t kCentredPerTask = 128;
+constexpr std::size_t kMostSpreadRows = 2048;              // rows that a spread is measured on in a fit
+constexpr std::size_t kMostScores = std::size_t{1} << 26;  // that stand in memory at a time
+constexpr std::size_t kMostCentredRows = 8192;             // that stand in memory at a time
+constexpr double kLeastMeanWeight = 1e-4;                  // class means that weigh less are left out
+constexpr double kLeastPenalty = 1e-6;                     // keeps rows that are all the same from an empty system
+constexpr float kLeastLength = 1e-6F;  // of a class mean less the mean of all: shorter ones point nowhere
 
 void subtract(std::span<const float> what, std::span<float> row) {
   for (std::size_t j = 0; j < row.size(); ++j) row[j] -= what[j];
@@ -30,6 +32,11 @@ double weight_of(const TrainingRows<float>& rows, std::size_t row) {
   return rows.weights.empty() ? 1.0 : static_cast<double>(rows.weights[row]);
 }
 
+// Where the class of a row stands in a block; outside [0, block.count) where it does not.
+std::size_t place_of(const TrainingRows<float>& rows, std::size_t row, Slice block) {
+  return static_cast<std::size_t>(rows.labels[row]) - block.first;
+}
+
 // The weights of the rows of each class: their number where there are none.
 std::vector<double> class_weights(const TrainingRows<float>& rows) {
   std::vector<double> sums(rows.classes, 0.0);
@@ -37,53 +44,54 @@ std::vector<double> class_weights(const TrainingRows<float>& rows) {
   return sums;
 }
 
-Matrix<float> centred(const TrainingRows<float>& training) {
-  const ConstMatrixView<float> rows = training.features.view();
-  const std::vector<float> mean = mean_row(rows, training.weights);
-  Matrix<float> result(rows.rows(), rows.cols());
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    std::copy(rows.row(i).begin(), rows.row(i).end(), result.row(i).begin());
-    subtract(mean, result.row(i));
-  }
+// A row and its target count by the row's weight when both are scaled by the root of that.
+float root_weight(const TrainingRows<float>& rows, std::size_t row) {
+  return static_cast<float>(std::sqrt(weight_of(rows, row)));
+}
+
+// Row `from` less `mean`, scaled by the root of its weight.
+void centre_row(const TrainingRows<float>& rows, std::span<const float> mean, std::size_t from, std::span<float> to) {
+  const auto row = rows.features.row(from);
+  std::copy(row.begin(), row.end(), to.begin());
+  subtract(mean, to);
+  if (!rows.weights.empty()) scale_row(to, root_weight(rows, from));
+}
+
+// The same of the rows of `part`.
+ConstMatrixView<float> centred(const TrainingRows<float>& rows, std::span<const float> mean, Slice part, int threads,
+                               Matrix<float>& buffer) {
+  const MatrixView<float> result = reuse_apart(buffer, part.count, rows.dimension());
+  parallel_for(threads, (part.count + kCentredPerTask - 1) / kCentredPerTask, [&](std::size_t task) {
+    const std::size_t end = std::min(part.count, (task + 1) * kCentredPerTask);
+    for (std::size_t i = task * kCentredPerTask; i < end; ++i) centre_row(rows, mean, part.first + i, result.row(i));
+  });
   return result;
 }
 
-Eigen::LLT<ColumnMajor> penalised_factor(ConstMatrixView<float> gram, double penalty) {
-  ColumnMajor system(static_cast<Eigen::Index>(gram.rows()), static_cast<Eigen::Index>(gram.cols()));
-  for (std::size_t i = 0; i < gram.rows(); ++i) {
-    for (std::size_t j = 0; j < gram.cols(); ++j) {
-      system(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = static_cast<double>(gram(i, j));
-    }
-    system(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(i)) += penalty;
+// Products of the columns of the centred rows with each other, of which the lower half is right, some rows at a time;
+// processes share the rows out.
+Matrix<float> column_products(const TrainingRows<float>& rows, std::span<const float> mean, int threads,
+                              const WorkShare* share) {
+  Matrix<float> gram(rows.dimension(), rows.dimension());
+  Matrix<float> buffer;
+  const Slice own = share == nullptr ? Slice{0, rows.rows()}
+                                     : slice_of(rows.rows(), share->everyone().size(), share->everyone().rank());
+  for (std::size_t done = 0; done < own.count; done += kMostCentredRows) {
+    const Slice part{own.first + done, std::min(kMostCentredRows, own.count - done)};
+    lower_product(Transpose::kYes, 1.0F, centred(rows, mean, part, threads, buffer), done == 0 ? 0.0F : 1.0F,
+                  gram.view(), threads);
   }
-  Eigen::LLT<ColumnMajor> factor(system);
-  if (factor.info() != Eigen::Success) {
-    fail(ErrorKind::kInternal, "expected a ridge system with a Cholesky factor, found none at penalty {}", penalty);
-  }
-  return factor;
+  if (share != nullptr) share->everyone().sum(std::span<float>(gram.data(), gram.rows() * gram.cols()));
+  return gram;
 }
 
-// Solves for every row of `targets` in place, blocks of rows at a time.
-void solve_rows(const Eigen::LLT<ColumnMajor>& factor, MatrixView<float> targets, int threads) {
-  const std::size_t tasks = (targets.rows() + kColumnsPerTask - 1) / kColumnsPerTask;
-  parallel_for(threads, tasks, [&](std::size_t task) {
-    const std::size_t first = task * kColumnsPerTask;
-    const std::size_t count = std::min(kColumnsPerTask, targets.rows() - first);
-    ColumnMajor block(static_cast<Eigen::Index>(targets.cols()), static_cast<Eigen::Index>(count));
-    for (std::size_t c = 0; c < count; ++c) {
-      const auto row = targets.row(first + c);
-      for (std::size_t j = 0; j < row.size(); ++j) {
-        block(static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(c)) = static_cast<double>(row[j]);
-      }
-    }
-    factor.solveInPlace(block);
-    for (std::size_t c = 0; c < count; ++c) {
-      const auto row = targets.row(first + c);
-      for (std::size_t j = 0; j < row.size(); ++j) {
-        row[j] = static_cast<float>(block(static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(c)));
-      }
-    }
-  });
+// Solves for every row of `rows`, through a copy.
+void solve_all(const CholeskyFactor& factor, MatrixView<float> rows, int threads) {
+  Matrix<float> memory;
+  const auto solved = reuse_apart(memory, rows.rows(), rows.cols());
+  for (std::size_t c = 0; c < rows.rows(); ++c) std::copy_n(rows.row(c).begin(), rows.cols(), solved.row(c).begin());
+  factor.solve_rows(solved, threads);
+  for (std::size_t c = 0; c < rows.rows(); ++c) std::copy_n(solved.row(c).begin(), rows.cols(), rows.row(c).begin());
 }
 
 // Weights w_c that make logits w_c . x (+ bias) of rows of length 1.
@@ -97,32 +105,60 @@ Matrix<float> logit_weights(const Head<float>& head) {
   return weights;
 }
 
-// The standard deviation of the scores of `rows`, which are centred, over rows and classes; what is the same for all
-// classes counts for nothing.
-double spread(ConstMatrixView<float> weights, const TrainingRows<float>& training, ConstMatrixView<float> rows,
-              int threads) {
-  const std::size_t count = std::min(rows.rows(), kMostSpreadRows);
-  Matrix<float> chosen(count, rows.cols());
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto row = rows.row(i * rows.rows() / count);
-    std::copy(row.begin(), row.end(), chosen.row(i).begin());
+// Sums of the scores of `rows` over classes, and of their squares: one and then the other for each row.
+std::vector<double> score_sums(ConstMatrixView<float> weights, ConstMatrixView<float> rows, int threads) {
+  // In pieces where scores of all rows would take much memory.
+  const std::size_t piece = std::min(rows.rows(), std::max<std::size_t>(64, kMostScores / weights.rows()));
+  Matrix<float> scores(piece, weights.rows());
+  std::vector<double> sums(2 * rows.rows(), 0.0);
+  for (std::size_t first = 0; first < rows.rows(); first += piece) {
+    const std::size_t count = std::min(piece, rows.rows() - first);
+    gemm(Transpose::kNo, Transpose::kYes, 1.0F, rows.rows_at(first, count), weights, 0.0F,
+         scores.view().rows_at(0, count), threads);
+    for (std::size_t i = 0; i < count; ++i) {
+      double* row = &sums[2 * (first + i)];
+      for (const float score : scores.row(i)) {
+        row[0] += static_cast<double>(score);
+        row[1] += static_cast<double>(score) * static_cast<double>(score);
+      }
+    }
   }
-  Matrix<float> scores(count, weights.rows());
-  gemm(Transpose::kNo, Transpose::kYes, 1.0F, std::as_const(chosen).view(), weights, 0.0F, scores.view(), threads);
+  return sums;
+}
+
+// Rows less `mean` that spreads are measured on, evenly spaced, and how much each counts.
+struct SpreadSample {
+  Matrix<float> rows;
+  std::vector<double> weights;
+};
+
+SpreadSample spread_sample(const TrainingRows<float>& rows, std::span<const float> mean, std::size_t most) {
+  const std::size_t count = std::min(rows.rows(), most);
+  SpreadSample sample{Matrix<float>(count, rows.dimension()), {}};
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t place = i * rows.rows() / count;
+    const auto from = rows.features.row(place);
+    std::copy(from.begin(), from.end(), sample.rows.row(i).begin());
+    subtract(mean, sample.rows.row(i));
+    sample.weights.push_back(weight_of(rows, place));
+  }
+  return sample;
+}
+
+// The standard deviation of the scores of the rows, over rows and classes; what is the same for all classes counts for
+// nothing.
+double spread(ConstMatrixView<float> weights, const SpreadSample& sample, std::size_t all_classes, int threads,
+              const WorkShare* share) {
+  std::vector<double> sums = score_sums(weights, sample.rows.view(), threads);
+  if (share != nullptr) share->same_slice().sum(std::span<double>(sums));
+  const auto classes = static_cast<double>(all_classes);
   double sum = 0.0;
   double all = 0.0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double weight = weight_of(training, i * rows.rows() / count);
-    double row_sum = 0.0;
-    double squares = 0.0;
-    for (const float score : scores.row(i)) {
-      row_sum += static_cast<double>(score);
-      squares += static_cast<double>(score) * static_cast<double>(score);
-    }
-    sum += weight * (squares - row_sum * row_sum / static_cast<double>(weights.rows()));
-    all += weight;
+  for (std::size_t i = 0; i < sample.weights.size(); ++i) {
+    sum += sample.weights[i] * (sums[2 * i + 1] - sums[2 * i] * sums[2 * i] / classes);
+    all += sample.weights[i];
   }
-  return std::sqrt(std::max(sum, 0.0) / (all * static_cast<double>(weights.rows())));
+  return std::sqrt(std::max(sum, 0.0) / (all * classes));
 }
 
 // head += factor * weights on rows less `mean`, which may be empty.
@@ -155,64 +191,76 @@ std::vector<float> mean_row(ConstMatrixView<float> rows, std::span<const float> 
   return mean;
 }
 
-Matrix<float> ridge_weights(const TrainingRows<float>& rows, double penalty, int threads) {
-  // A row counts by its weight when it and its target are scaled by the root of that.
-  Matrix<float> x = centred(rows);
-  const auto root = [&](std::size_t i) { return static_cast<float>(std::sqrt(weight_of(rows, i))); };
-  if (!rows.weights.empty()) {
-    for (std::size_t i = 0; i < rows.rows(); ++i) scale_row(x.row(i), root(i));
-  }
+Matrix<float> ridge_weights(const TrainingRows<float>& rows, double penalty, int threads, const WorkShare* share) {
+  const Slice block = class_block(share, rows.classes);
+  const std::vector<float> mean = mean_row(rows.features.view(), rows.weights);
   const bool by_rows = rows.rows() <= rows.dimension();
-  Matrix<float> gram(by_rows ? rows.rows() : rows.dimension(), by_rows ? rows.rows() : rows.dimension());
-  gemm(by_rows ? Transpose::kNo : Transpose::kYes, by_rows ? Transpose::kYes : Transpose::kNo, 1.0F,
-       std::as_const(x).view(), std::as_const(x).view(), 0.0F, gram.view(), threads);
+  Matrix<float> buffer;
+  ConstMatrixView<float> x;  // all rows, where they are few
+  Matrix<float> gram;
+  if (by_rows) {
+    x = centred(rows, mean, {0, rows.rows()}, threads, buffer);
+    gram = Matrix<float>(rows.rows(), rows.rows());
+    lower_product(Transpose::kNo, 1.0F, x, 0.0F, gram.view(), threads);
+  } else {
+    gram = column_products(rows, mean, threads, share);
+  }
   // The diagonal of either product sums to the squared lengths of all rows.
   double lengths = 0.0;
   for (std::size_t i = 0; i < gram.rows(); ++i) lengths += static_cast<double>(gram(i, i));
   const double scale = lengths / static_cast<double>(rows.rows());
-  const Eigen::LLT<ColumnMajor> factor = penalised_factor(gram.view(), penalty * scale + kLeastPenalty);
-  Matrix<float> weights(rows.classes, rows.dimension());
+  for (std::size_t i = 0; i < gram.rows(); ++i) gram(i, i) += static_cast<float>(penalty * scale + kLeastPenalty);
+  const CholeskyFactor factor(gram.view(), threads);
+  Matrix<float> weights(block.count, rows.dimension());
   if (!by_rows) {
     // Targets are 1 for a row's class less the class's share; rows are centred, so that the shares drop out.
+    std::vector<float> row(rows.dimension());
     for (std::size_t i = 0; i < rows.rows(); ++i) {
-      if (!rows.weights.empty()) scale_row(x.row(i), root(i));
-      add_row(std::as_const(x).row(i), weights.row(static_cast<std::size_t>(rows.labels[i])));
+      const std::size_t place = place_of(rows, i, block);
+      if (place >= block.count) continue;
+      centre_row(rows, mean, i, row);
+      if (!rows.weights.empty()) scale_row(std::span<float>(row), root_weight(rows, i));
+      add_row(std::span<const float>(row), weights.row(place));
     }
-    solve_rows(factor, weights.view(), threads);
+    solve_all(factor, weights.view(), threads);
     return weights;
   }
   const std::vector<double> counts = class_weights(rows);
-  Matrix<float> targets(rows.classes, rows.rows());
-  for (std::size_t c = 0; c < rows.classes; ++c) {
-    const double share = counts[c] / static_cast<double>(rows.rows());
-    for (float& target : targets.row(c)) target = static_cast<float>(-share);
+  Matrix<float> targets(block.count, rows.rows());
+  for (std::size_t c = 0; c < block.count; ++c) {
+    const double part = counts[block.first + c] / static_cast<double>(rows.rows());
+    for (float& target : targets.row(c)) target = static_cast<float>(-part);
   }
   for (std::size_t i = 0; i < rows.rows(); ++i) {
-    targets(static_cast<std::size_t>(rows.labels[i]), i) += 1.0F;
+    const std::size_t place = place_of(rows, i, block);
+    if (place < block.count) targets(place, i) += 1.0F;
     if (rows.weights.empty()) continue;
-    for (std::size_t c = 0; c < rows.classes; ++c) targets(c, i) *= root(i);
+    for (std::size_t c = 0; c < block.count; ++c) targets(c, i) *= root_weight(rows, i);
   }
-  solve_rows(factor, targets.view(), threads);
-  gemm(Transpose::kNo, Transpose::kNo, 1.0F, std::as_const(targets).view(), std::as_const(x).view(), 0.0F,
-       weights.view(), threads);
+  solve_all(factor, targets.view(), threads);
+  gemm(Transpose::kNo, Transpose::kNo, 1.0F, std::as_const(targets).view(), x, 0.0F, weights.view(), threads);
   return weights;
 }
 
-Matrix<float> class_mean_weights(const TrainingRows<float>& rows, std::span<const float> centre) {
+Matrix<float> class_mean_weights(const TrainingRows<float>& rows, std::span<const float> centre,
+                                 const WorkShare* share) {
+  const Slice block = class_block(share, rows.classes);
   const std::vector<double> counts = class_weights(rows);
-  Matrix<float> weights(rows.classes, rows.dimension());
+  Matrix<float> weights(block.count, rows.dimension());
   std::vector<float> weighted(rows.weights.empty() ? 0 : rows.dimension());
   for (std::size_t i = 0; i < rows.rows(); ++i) {
+    const std::size_t place = place_of(rows, i, block);
+    if (place >= block.count) continue;
     std::span<const float> row = rows.features.row(i);
     if (!rows.weights.empty()) {
       std::copy(row.begin(), row.end(), weighted.begin());
       scale_row(std::span<float>(weighted), rows.weights[i]);
       row = weighted;
     }
-    add_row(row, weights.row(static_cast<std::size_t>(rows.labels[i])));
+    add_row(row, weights.row(place));
   }
-  for (std::size_t c = 0; c < rows.classes; ++c) {
-    scale_row(weights.row(c), 1.0F / static_cast<float>(counts[c]));
+  for (std::size_t c = 0; c < block.count; ++c) {
+    scale_row(weights.row(c), 1.0F / static_cast<float>(counts[block.first + c]));
     if (!centre.empty()) subtract(centre, weights.row(c));
     const float length = std::sqrt(squared_length(std::as_const(weights).row(c)));
     if (length > kLeastLength) scale_row(weights.row(c), 1.0F / length);
@@ -221,26 +269,33 @@ Matrix<float> class_mean_weights(const TrainingRows<float>& rows, std::span<cons
 }
 
 Head<float> with_companions(const Head<float>& trained, const TrainingRows<float>& rows, const Companions& companions,
-                            int threads) {
+                            int threads, const WorkShare* share) {
+  return sum_with_ridge(trained, rows, companions, ridge_weights(rows, companions.ridge_penalty, threads, share),
+                        kMostSpreadRows, threads, share);
+}
+
+Head<float> sum_with_ridge(const Head<float>& trained, const TrainingRows<float>& rows, const Companions& companions,
+                           const Matrix<float>& ridge, std::size_t spread_rows, int threads, const WorkShare* share) {
   const std::vector<float> mean = mean_row(rows.features.view(), rows.weights);
-  const Matrix<float> x = centred(rows);
+  const SpreadSample sample = spread_sample(rows, mean, spread_rows);
   const auto row_count = static_cast<double>(rows.rows());
   const double mean_weight = std::pow(companions.mean_rows / row_count, 2.0);
-  const double share = 1.0 / (1.0 + companions.ridge_weight + mean_weight);
+  const double part = 1.0 / (1.0 + companions.ridge_weight + mean_weight);
 
   Head<float> head{HeadKind::kLinear, logit_weights(trained), {}, std::vector<float>(trained.classes(), 0.0F)};
   if (trained.kind == HeadKind::kLinear) head.bias = trained.bias;
-  const double trained_spread = spread(head.direction.view(), rows, x.view(), threads);
-  for (std::size_t c = 0; c < head.classes(); ++c) scale_row(head.direction.row(c), static_cast<float>(share));
-  scale_row(std::span<float>(head.bias), static_cast<float>(share));
+  const double trained_spread = spread(head.direction.view(), sample, rows.classes, threads, share);
+  for (std::size_t c = 0; c < head.classes(); ++c) scale_row(head.direction.row(c), static_cast<float>(part));
+  scale_row(std::span<float>(head.bias), static_cast<float>(part));
 
   const auto add = [&](const Matrix<float>& weights, std::span<const float> centre, double weight) {
-    const double own = spread(weights.view(), rows, x.view(), threads);
-    if (own > 0.0) add_scores(weights.view(), centre, share * weight * trained_spread / own, head);
+    const double own = spread(weights.view(), sample, rows.classes, threads, share);
+    if (own > 0.0) add_scores(weights.view(), centre, part * weight * trained_spread / own, head);
   };
-  add(ridge_weights(rows, companions.ridge_penalty, threads), mean, companions.ridge_weight);
-  add(class_mean_weights(rows, mean), mean, 0.5 * mean_weight);
-  add(class_mean_weights(rows, {}), {}, 0.5 * mean_weight);
+  add(ridge, mean, companions.ridge_weight);
+  if (mean_weight < kLeastMeanWeight) return head;
+  add(class_mean_weights(rows, mean, share), mean, 0.5 * mean_weight);
+  add(class_mean_weights(rows, {}, share), {}, 0.5 * mean_weight);
   return head;
 }
 

@@ -8,6 +8,7 @@
 #include "annulus/base/matrix.h"
 #include "annulus/learn/head.h"
 #include "annulus/learn/virtual_examples.h"
+#include "annulus/learn/work_share.h"
 
 namespace annulus {
 
@@ -21,20 +22,23 @@ struct Companions {
 
 std::vector<float> mean_row(ConstMatrixView<float> rows, std::span<const float> weights = {});
 
-// All of these count training rows by their weights, where they have any.
+// All of these count training rows by their weights, where they have any. With a share they give the block of classes
+// that this process holds; all rows are needed on every process.
 
 // Ridge regression of centred rows onto their classes: one row of weights a class. The intercept carries no penalty and
 // no prior: score_c(x) = w_c . (x - mean of the rows). `penalty` is a share of the mean squared length of those centred
 // rows. Solves a system of the smaller of rows and dimension.
-Matrix<float> ridge_weights(const TrainingRows<float>& rows, double penalty, int threads);
+Matrix<float> ridge_weights(const TrainingRows<float>& rows, double penalty, int threads,
+                            const WorkShare* share = nullptr);
 
 // The means of the classes, less `centre` where it is not empty, scaled to length 1.
-Matrix<float> class_mean_weights(const TrainingRows<float>& rows, std::span<const float> centre);
+Matrix<float> class_mean_weights(const TrainingRows<float>& rows, std::span<const float> centre,
+                                 const WorkShare* share = nullptr);
 
 // The linear head whose scores are those of the trained head and its companions (ridge regression, class means as they
 // are and less the mean of all rows), each divided by its spread over the training rows, weighted, and brought back to
 // the spread of the trained head.
 Head<float> with_companions(const Head<float>& trained, const TrainingRows<float>& rows, const Companions& companions,
-                            int threads);
+                            int threads, const WorkShare* share = nullptr);
 
 }  // namespace annulus

@@ -28,13 +28,17 @@ FactoredGradient<T>::FactoredGradient(NoiseOptions<T> options)
 }
 
 template <class T>
-void FactoredGradient<T>::cut(std::size_t originals) {
-  const std::size_t group = options_.group == 0 ? originals : std::min(options_.group, originals);
-  groups_ = (originals + group - 1) / group;
+void FactoredGradient<T>::cut(const StepBatch<T>& batch) {
+  const std::size_t whole = batch.whole_batch();
+  const std::size_t originals = batch.rows.rows();
+  const std::size_t group = options_.group == 0 ? whole : std::min(options_.group, whole);
+  first_group_ = batch.offset / group;
+  groups_ = (batch.offset + originals + group - 1) / group - first_group_;
   parts_.clear();
   for (std::size_t g = 0; g < groups_; ++g) {
-    const std::size_t end = std::min(originals, (g + 1) * group);
-    for (std::size_t first = g * group; first < end; first += kOriginalsPerPart) {
+    const std::size_t start = (first_group_ + g) * group;
+    const std::size_t end = std::min(originals, start + group - batch.offset);
+    for (std::size_t first = std::max(start, batch.offset) - batch.offset; first < end; first += kOriginalsPerPart) {
       parts_.push_back({g, first, std::min(kOriginalsPerPart, end - first)});
     }
   }
@@ -44,11 +48,12 @@ template <class T>
 ConstMatrixView<T> FactoredGradient<T>::ready_noise(std::size_t step, std::size_t dimension) {
   if (options_.numbers) {
     const auto noise = reuse(given_noise_, noise_rows(), dimension);
-    options_.numbers(step, 0, noise);
+    options_.numbers(step, first_group_ * drawn_, noise);
     return noise;
   }
   if constexpr (std::is_same_v<T, float>) {
-    if (options_.bank != nullptr) return options_.bank->rows(options_.stream, step, noise_rows(), dimension);
+    if (options_.bank != nullptr && first_group_ == 0)
+      return options_.bank->rows(options_.stream, step, noise_rows(), dimension);
   }
   return {};
 }
@@ -71,7 +76,8 @@ void FactoredGradient<T>::fill_stack(const StepBatch<T>& batch) {
       } else if (ready.rows() > 0) {
         multiply_row(ready.row(i - originals), std::span<const T>(radii_), row);
       } else {
-        fill_normals(options_.stream, noise_row_start(batch.step, i - originals, dimension), row);
+        const std::size_t number = first_group_ * drawn_ + i - originals;
+        fill_normals(options_.stream, noise_row_start(batch.step, number, dimension), row);
         multiply_row(std::span<const T>(row), std::span<const T>(radii_), row);
       }
       squares_[i] = squared_length(std::span<const T>(row));
@@ -98,7 +104,7 @@ template <class T>
 void FactoredGradient<T>::prepare(const HeadView<T>& head, const StepBatch<T>& batch) {
   const std::size_t originals = batch.rows.rows();
   const std::size_t classes = head.weights.rows();
-  cut(originals);
+  cut(batch);
   fill_stack(batch);
   const ConstMatrixView<T> stack = stack_;
   const auto logits = reuse(logits_, stack.rows(), classes);
@@ -176,18 +182,34 @@ void FactoredGradient<T>::fold_noise_gradient(MatrixView<T> folded) {
 }
 
 template <class T>
+void FactoredGradient<T>::exchange_sums(const HeadView<T>& head, const StepBatch<T>& batch, bool count_hits) {
+  if (options_.blocks == nullptr) return;
+  block_sums_ = BlockSums<T>(reuse(statistics_, 3 * batch.rows.rows(), options_.virtual_count), count_hits);
+  parallel_for(options_.threads, parts_.size(), [&](std::size_t task) {
+    const Part& part = parts_[task];
+    block_statistics(logits_of(part, head, batch), block_sums_.own(part.first, part.count));
+  });
+  block_sums_.exchange(*options_.blocks);
+}
+
+template <class T>
 StepSums FactoredGradient<T>::part_sums(const Part& part, const HeadView<T>& head, const StepBatch<T>& batch,
                                         MatrixView<T> original, MatrixView<T> noise, std::span<T> scratch) {
-  const T gradient_scale = T{1} / static_cast<T>(batch.rows.rows() * options_.virtual_count);
+  const T gradient_scale = T{1} / static_cast<T>(batch.whole_batch() * options_.virtual_count);
   const VirtualLogits<T> logits = logits_of(part, head, batch);
   StepSums sums;
   // Originals of the same weight together: all of them, or each by itself.
   const std::size_t together = batch.weights.empty() ? part.count : 1;
   for (std::size_t i = 0; i < part.count; i += together) {
-    const VirtualLogits<T> chosen{logits.original.rows_at(i, together), logits.noise, logits.scale.rows_at(i, together),
-                                  logits.labels.subspan(i, together)};
+    const VirtualLogits<T> chosen = part_of(logits, i, together);
     const double weight = batch.weight(part.first + i);
-    if (noise.empty()) {
+    if (options_.blocks != nullptr) {
+      sums += block_sums_.common(part.first + i, together, weight);
+      if (noise.empty()) continue;
+      sums.loss += weight * block_gradient(chosen, block_sums_.log_sum(part.first + i, together), options_.classes,
+                                           options_.label_smoothing, static_cast<T>(weight) * gradient_scale,
+                                           original.rows_at(i, together), noise);
+    } else if (noise.empty()) {
       sums.add({0.0, virtual_hits(chosen)}, weight);
     } else {
       sums.add(virtual_softmax_gradient(chosen, options_.label_smoothing, static_cast<T>(weight) * gradient_scale,
@@ -202,6 +224,7 @@ template <class T>
 StepSums FactoredGradient<T>::loss_gradient(const HeadView<T>& head, const StepBatch<T>& batch,
                                             StepGradient<T>& gradient) {
   prepare(head, batch);
+  exchange_sums(head, batch, options_.count_hits);
   const std::size_t classes = head.weights.rows();
   const std::size_t originals = batch.rows.rows();
   const std::size_t count = options_.virtual_count;
@@ -219,8 +242,8 @@ StepSums FactoredGradient<T>::loss_gradient(const HeadView<T>& head, const StepB
     sums_[task] = part_sums(part, head, batch, part_original, part_noise, scratch.row(task));
   });
   fold_noise_gradient(logit_gradient.rows_at(originals, noise_rows()));
-  gemm(Transpose::kYes, Transpose::kNo, T{1}, ConstMatrixView<T>(logit_gradient), ConstMatrixView<T>(stack_), T{0},
-       gradient.weights.view(), options_.threads);
+  multiply_gradient(ConstMatrixView<T>(logit_gradient), ConstMatrixView<T>(stack_), T{0}, true, options_.threads,
+                    gradient);
   if (head.kind == HeadKind::kLinear) {
     std::fill(gradient.bias.begin(), gradient.bias.end(), T{0});
     for (std::size_t i = 0; i < originals; ++i) {
@@ -229,12 +252,13 @@ StepSums FactoredGradient<T>::loss_gradient(const HeadView<T>& head, const StepB
   }
   StepSums total;
   for (const StepSums& part : sums_) total += part;
-  return {total.loss / static_cast<double>(originals * count), total.hits};
+  return {total.loss / static_cast<double>(batch.whole_batch() * count), total.hits};
 }
 
 template <class T>
 double FactoredGradient<T>::hits(const HeadView<T>& head, const StepBatch<T>& batch) {
   prepare(head, batch);
+  exchange_sums(head, batch, true);
   sums_.assign(parts_.size(), {});
   parallel_for(options_.threads, parts_.size(),
                [&](std::size_t task) { sums_[task] = part_sums(parts_[task], head, batch, {}, {}, {}); });

@@ -8,6 +8,7 @@
 #include "annulus/kernels/gemm.h"
 #include "annulus/kernels/softmax_loss.h"
 #include "annulus/kernels/virtual_softmax.h"
+#include "annulus/learn/block_sums.h"
 #include "annulus/learn/gradient.h"
 
 namespace annulus {
@@ -39,7 +40,7 @@ class FactoredGradient {
     std::size_t count;
   };
 
-  void cut(std::size_t originals);
+  void cut(const StepBatch<T>& batch);
   // Originals, noise rows, their logits and their products, for one batch.
   void prepare(const HeadView<T>& head, const StepBatch<T>& batch);
   // Originals above noise rows, and their squared lengths.
@@ -52,6 +53,8 @@ class FactoredGradient {
   // the two are empty.
   StepSums part_sums(const Part& part, const HeadView<T>& head, const StepBatch<T>& batch, MatrixView<T> original,
                      MatrixView<T> noise, std::span<T> scratch);
+  // Works the sums over classes out with the processes that hold the others, where there are any.
+  void exchange_sums(const HeadView<T>& head, const StepBatch<T>& batch, bool count_hits);
   // What the softmax kernel reads for a part; works its scales a out.
   VirtualLogits<T> logits_of(const Part& part, const HeadView<T>& head, const StepBatch<T>& batch);
   // Sums the parts' noise gradients of each noise row, mirrored rows with opposite sign.
@@ -61,7 +64,8 @@ class FactoredGradient {
 
   NoiseOptions<T> options_;
   std::size_t drawn_;                    // noise rows drawn for a group: R, or half of R when antithetic
-  std::size_t groups_ = 0;               // of the current batch
+  std::size_t groups_ = 0;               // of the current batch, or that its slice has a part of
+  std::size_t first_group_ = 0;          // of them within the whole batch
   std::vector<Part> parts_;              // of the current batch
   std::vector<std::size_t> first_part_;  // of each group, and one past the last
   std::vector<StepSums> sums_;
@@ -79,6 +83,8 @@ class FactoredGradient {
   Matrix<T> gradient_;       // of logits_
   Matrix<T> part_gradient_;  // of the noise logits, R rows for each part
   Matrix<T> scratch_;
+  Matrix<T> statistics_;  // memory of block_sums_
+  BlockSums<T> block_sums_;
 };
 
 }  // namespace annulus

@@ -9,6 +9,7 @@
 #include "annulus/base/error.h"
 #include "annulus/base/version.h"
 #include "annulus/learn/training_order.h"
+#include "annulus/learn/work_share.h"
 
 namespace annulus {
 namespace {
@@ -73,8 +74,9 @@ ModelFit fit_model(TrainingData data, const Recipe& recipe, const FitModelOption
     model.training["held_out_accuracy"] = fmt::format("{}", quality.accuracy);
     model.training["held_out_calibration_error"] = fmt::format("{}", quality.calibration_error);
   }
-  model.head = std::move(result.fit.head);
-  model.trained = std::move(result.fit.trained);
+  const WorkShare* share = recipe.final_training.share;
+  model.head = collect_head(share, std::move(result.fit.head));
+  if (result.fit.trained) model.trained = collect_head(share, std::move(*result.fit.trained));
   if (options.strip) strip(model);
   return result;
 }

@@ -10,24 +10,22 @@
 #include "annulus/base/parallel.h"
 #include "annulus/kernels/rows.h"
 #include "annulus/kernels/softmax_loss.h"
-#include "annulus/learn/support_index.h"
 #include "annulus/learn/virtual_examples.h"
 
 namespace annulus {
 
-FlipRadius::FlipRadius(const Model& model) : scaled_(model.head.classes(), model.head.dimension()) {
-  if (model.support.empty()) {
+FlipRadius::FlipRadius(const Model& model, ConstMatrixView<float> support)
+    : scaled_(model.head.classes(), model.head.dimension()) {
+  if (support.rows() == 0 || support.rows() != model.support.rows()) {
     fail(ErrorKind::kInput, "expected a model that keeps its training rows to measure radii by, found none");
   }
   effective_weights(model.head, scaled_.view());
   const auto shape = model.training.find("noise_shape");
   const bool spherical = shape != model.training.end() && shape->second == to_string(NoiseShape::kSpherical);
-  const SupportIndex index(model.head.conditioning, model.support);
   std::vector<float> scale(model.head.dimension(), 1.0F);
   if (!spherical) {
-    scale =
-        make_training_rows<float>(index.rows(), model.support.labels, model.head.classes(), NoiseShape::kEllipsoidal)
-            .noise_scale;
+    scale = make_training_rows<float>(support, model.support.labels, model.head.classes(), NoiseShape::kEllipsoidal)
+                .noise_scale;
   }
   const float factor = model.head.kind == HeadKind::kCosine ? static_cast<float>(kCosineScale) : 1.0F;
   for (std::size_t c = 0; c < scaled_.rows(); ++c) {

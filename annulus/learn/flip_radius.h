@@ -13,8 +13,9 @@ namespace annulus {
 // for a model; keeps its own copy of what it needs.
 class FlipRadius {
  public:
-  // Throws Error{kInput} for a model that keeps no training rows to measure s on.
-  explicit FlipRadius(const Model& model);
+  // `support`: the training rows that the model keeps, conditioned and of length 1. Throws Error{kInput} when there are
+  // none to measure s on.
+  FlipRadius(const Model& model, ConstMatrixView<float> support);
 
   // For each row of logits of the model, with a the class of the largest,
   //   min over j of (z_a - z_j) / (c |s . (w_a - w_j)|), c = 10 for a cosine head and 1 for a linear one:

@@ -13,6 +13,8 @@ namespace annulus {
 
 struct GrowOptions {
   int threads = 0;  // 0: all processors; the result does not depend on it
+  // Rows x classes x numbers up to which the old classes make room for what is learnt; beyond, they stay as they are.
+  double most_work = 4e9;
 };
 
 // What is learnt: raw feature rows of one class.
@@ -21,7 +23,7 @@ struct NewRows {
   std::vector<std::string> paths;  // of each row; empty: not known
 };
 
-// A class that the model had before: how many of its rows it names right.
+// A class that the model had before: how many of its rows it names right, of those asked.
 struct ClassChange {
   std::string name;
   std::size_t rows = 0;
@@ -33,7 +35,9 @@ struct ClassChange {
 // What a change did, measured on the training rows that the model keeps.
 struct GrowthReport {
   std::size_t old_rows = 0;  // rows kept before, of the classes that stay
-  std::size_t changed = 0;   // of these, those that are named otherwise than before
+  std::size_t asked = 0;     // of these, those that were named before and after: all up to 1024; of more, the rows of
+                             // the classes most alike to the one given rows, and others evenly spaced
+  std::size_t changed = 0;   // of those asked, named otherwise than before
   std::size_t right_before = 0;
   std::size_t right_after = 0;
   std::size_t new_rows = 0;  // rows that were given

@@ -22,21 +22,27 @@ HeadKind head_kind_from(std::string_view name) {
 template <class T>
 Head<T> initial_head(HeadKind kind, std::size_t classes, std::size_t dimension, std::uint64_t seed,
                      std::uint32_t stream) {
+  return initial_head<T>(kind, classes, dimension, seed, stream, {0, classes});
+}
+
+template <class T>
+Head<T> initial_head(HeadKind kind, std::size_t classes, std::size_t dimension, std::uint64_t seed,
+                     std::uint32_t stream, Slice block) {
   const RandomStream random{seed, RandomUse::kHeadInit, stream};
   const double bound = 1.0 / std::sqrt(static_cast<double>(dimension));
-  Head<T> head{kind, Matrix<T>(classes, dimension), {}, {}};
-  parallel_for(0, classes, [&](std::size_t c) {
+  Head<T> head{kind, Matrix<T>(block.count, dimension), {}, {}};
+  parallel_for(0, block.count, [&](std::size_t c) {
     const auto row = head.direction.row(c);
     for (std::size_t j = 0; j < dimension; ++j) {
-      row[j] = static_cast<T>((2.0 * random.uniform(c * dimension + j) - 1.0) * bound);
+      row[j] = static_cast<T>((2.0 * random.uniform((block.first + c) * dimension + j) - 1.0) * bound);
     }
   });
   if (kind == HeadKind::kCosine) {
-    for (std::size_t c = 0; c < classes; ++c) {
+    for (std::size_t c = 0; c < block.count; ++c) {
       head.gain.push_back(std::sqrt(squared_length(std::span<const T>(head.direction.row(c)))));
     }
   } else {
-    for (std::size_t c = 0; c < classes; ++c) {
+    for (std::size_t c = block.first; c < block.first + block.count; ++c) {
       head.bias.push_back(static_cast<T>((2.0 * random.uniform(classes * dimension + c) - 1.0) * bound));
     }
   }
@@ -72,6 +78,8 @@ template struct Head<float>;
 template struct Head<double>;
 template Head<float> initial_head(HeadKind, std::size_t, std::size_t, std::uint64_t, std::uint32_t);
 template Head<double> initial_head(HeadKind, std::size_t, std::size_t, std::uint64_t, std::uint32_t);
+template Head<float> initial_head(HeadKind, std::size_t, std::size_t, std::uint64_t, std::uint32_t, Slice);
+template Head<double> initial_head(HeadKind, std::size_t, std::size_t, std::uint64_t, std::uint32_t, Slice);
 template void effective_weights(const Head<float>&, MatrixView<float>);
 template void effective_weights(const Head<double>&, MatrixView<double>);
 template void compute_logits(const Head<float>&, ConstMatrixView<float>, MatrixView<float>, int);

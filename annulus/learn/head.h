@@ -36,11 +36,21 @@ struct Head {
   Head clone() const { return {kind, direction.clone(), gain, bias, conditioning}; }
 };
 
+// Numbers [first, first + count).
+struct Slice {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
 // A fresh head: directions (and biases) uniform in (-1/sqrt(d), 1/sqrt(d)), gains the lengths of the directions; a pure
 // function of (seed, stream).
 template <class T>
 Head<T> initial_head(HeadKind kind, std::size_t classes, std::size_t dimension, std::uint64_t seed,
                      std::uint32_t stream);
+// A block of its classes.
+template <class T>
+Head<T> initial_head(HeadKind kind, std::size_t classes, std::size_t dimension, std::uint64_t seed,
+                     std::uint32_t stream, Slice block);
 
 // The effective weights w_j (classes x dimension).
 template <class T>

@@ -9,6 +9,7 @@
 #include "annulus/kernels/gaussian.h"
 #include "annulus/kernels/gemm.h"
 #include "annulus/kernels/rows.h"
+#include "annulus/learn/block_sums.h"
 #include "annulus/learn/noise_bank.h"
 
 namespace annulus {
@@ -43,7 +44,8 @@ void IndependentGradient<T>::make_tile(const HeadView<T>& head, const StepBatch<
                                        MatrixView<T> tile) {
   const std::size_t count = options_.virtual_count;
   const std::size_t dimension = tile.cols();
-  if (options_.numbers && options_.epsilon > T{0}) options_.numbers(batch.step, first, tile);
+  const std::size_t start = batch.offset * count + first;  // within the whole batch
+  if (options_.numbers && options_.epsilon > T{0}) options_.numbers(batch.step, start, tile);
   parallel_for(options_.threads, tasks_for(tile.rows()), [&](std::size_t task) {
     const std::size_t end = std::min(tile.rows(), (task + 1) * kTileRowsPerTask);
     for (std::size_t i = task * kTileRowsPerTask; i < end; ++i) {
@@ -51,7 +53,7 @@ void IndependentGradient<T>::make_tile(const HeadView<T>& head, const StepBatch<
       const auto original = batch.rows.row((first + i) / count);
       T squared;
       if (options_.epsilon > T{0}) {
-        if (!options_.numbers) fill_normals(options_.stream, noise_row_start(batch.step, first + i, dimension), out);
+        if (!options_.numbers) fill_normals(options_.stream, noise_row_start(batch.step, start + i, dimension), out);
         squared = virtual_row(original, options_.scale, std::span<const T>(out), options_.epsilon, out);
       } else {
         std::copy(original.begin(), original.end(), out.begin());
@@ -67,12 +69,18 @@ void IndependentGradient<T>::make_tile(const HeadView<T>& head, const StepBatch<
 // Logits of a tile, replaced by their gradient (of the mean over the whole batch).
 template <class T>
 StepSums IndependentGradient<T>::tile_logits(const HeadView<T>& head, const StepBatch<T>& batch, std::size_t first,
-                                             MatrixView<T> tile, MatrixView<T> logits) {
+                                             bool hits_alone, MatrixView<T> tile, MatrixView<T> logits) {
   const std::size_t count = options_.virtual_count;
   gemm(Transpose::kNo, Transpose::kYes, T{1}, ConstMatrixView<T>(tile), head.weights, T{0}, logits, options_.threads);
   labels_.resize(tile.rows());
   for (std::size_t i = 0; i < tile.rows(); ++i) labels_[i] = batch.labels[(first + i) / count];
-  const T gradient_scale = T{1} / static_cast<T>(batch.rows.rows() * count);
+  if (options_.blocks != nullptr) {
+    if (head.kind == HeadKind::kLinear) {
+      for (std::size_t i = 0; i < logits.rows(); ++i) add_row(head.bias, logits.row(i));
+    }
+    return block_logits(batch, first, hits_alone, logits);
+  }
+  const T gradient_scale = T{1} / static_cast<T>(batch.whole_batch() * count);
   sums_.assign(tasks_for(tile.rows()), {});
   parallel_for(options_.threads, sums_.size(), [&](std::size_t task) {
     const std::size_t begin = task * kTileRowsPerTask;
@@ -97,6 +105,49 @@ StepSums IndependentGradient<T>::tile_logits(const HeadView<T>& head, const Step
   return total;
 }
 
+// Rows of logits are originals beside one noise row of zeros.
+template <class T>
+StepSums IndependentGradient<T>::block_logits(const StepBatch<T>& batch, std::size_t first, bool hits_alone,
+                                              MatrixView<T> logits) {
+  const std::size_t count = options_.virtual_count;
+  const std::size_t classes = logits.cols();
+  sums_.assign(tasks_for(logits.rows()), {});
+  const auto noise = reuse(no_noise_, 1 + sums_.size(), classes);  // zeros, and gradients that nobody needs
+  std::fill_n(noise.data(), classes, T{0});
+  const auto ones = reuse(ones_, logits.rows(), 1);
+  std::fill_n(ones.data(), ones.rows(), T{1});
+  const VirtualLogits<T> rows{logits, noise.rows_at(0, 1), ones, labels_};
+  BlockSums<T> sums(reuse(statistics_, 3 * logits.rows(), 1), hits_alone || options_.count_hits);
+  const auto for_parts = [&](const auto& body) {
+    parallel_for(options_.threads, sums_.size(), [&](std::size_t task) {
+      const std::size_t begin = task * kTileRowsPerTask;
+      body(task, begin, std::min(kTileRowsPerTask, logits.rows() - begin));
+    });
+  };
+  for_parts([&](std::size_t, std::size_t begin, std::size_t length) {
+    block_statistics(part_of(rows, begin, length), sums.own(begin, length));
+  });
+  sums.exchange(*options_.blocks);
+  const auto gradient = reuse(block_gradient_, hits_alone ? 0 : logits.rows(), classes);
+  const T gradient_scale = T{1} / static_cast<T>(batch.whole_batch() * count);
+  for_parts([&](std::size_t task, std::size_t begin, std::size_t length) {
+    for (std::size_t row = begin; row < begin + length; ++row) {
+      const double weight = batch.weight((first + row) / count);
+      sums_[task] += sums.common(row, 1, weight);
+      if (hits_alone) continue;
+      const auto out = gradient.rows_at(row, 1);
+      std::fill_n(out.data(), classes, T{0});
+      sums_[task].loss += weight * block_gradient(part_of(rows, row, 1), sums.log_sum(row, 1), options_.classes,
+                                                  options_.label_smoothing, static_cast<T>(weight) * gradient_scale,
+                                                  out, noise.rows_at(1 + task, 1));
+      std::copy_n(out.data(), classes, logits.row(row).begin());
+    }
+  });
+  StepSums total;
+  for (const StepSums& sum : sums_) total += sum;
+  return total;
+}
+
 template <class T>
 StepSums IndependentGradient<T>::loss_gradient(const HeadView<T>& head, const StepBatch<T>& batch,
                                                StepGradient<T>& gradient) {
@@ -108,14 +159,14 @@ StepSums IndependentGradient<T>::loss_gradient(const HeadView<T>& head, const St
     const auto tile = reuse_apart(tile_, rows, batch.rows.cols());
     const auto logits = reuse(logits_, rows, head.weights.rows());
     make_tile(head, batch, first, tile);
-    sums += tile_logits(head, batch, first, tile, logits);
-    gemm(Transpose::kYes, Transpose::kNo, T{1}, ConstMatrixView<T>(logits), ConstMatrixView<T>(tile),
-         first == 0 ? T{0} : T{1}, gradient.weights.view(), options_.threads);
+    sums += tile_logits(head, batch, first, false, tile, logits);
+    multiply_gradient(ConstMatrixView<T>(logits), ConstMatrixView<T>(tile), first == 0 ? T{0} : T{1},
+                      first + rows == total, options_.threads, gradient);
     if (head.kind == HeadKind::kLinear) {
       for (std::size_t i = 0; i < rows; ++i) add_row(std::span<const T>(logits.row(i)), std::span<T>(gradient.bias));
     }
   }
-  return {sums.loss / static_cast<double>(total), sums.hits};
+  return {sums.loss / static_cast<double>(batch.whole_batch() * options_.virtual_count), sums.hits};
 }
 
 template <class T>
@@ -126,7 +177,7 @@ double IndependentGradient<T>::hits(const HeadView<T>& head, const StepBatch<T>&
     const std::size_t rows = std::min(kTileRows, total - first);
     const auto tile = reuse_apart(tile_, rows, batch.rows.cols());
     make_tile(head, batch, first, tile);
-    hits += tile_logits(head, batch, first, tile, reuse(logits_, rows, head.weights.rows())).hits;
+    hits += tile_logits(head, batch, first, true, tile, reuse(logits_, rows, head.weights.rows())).hits;
   }
   return hits;
 }

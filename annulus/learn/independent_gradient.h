@@ -25,16 +25,23 @@ class IndependentGradient {
   std::size_t virtual_count() const { return options_.virtual_count; }
 
  private:
+  // As tile_logits, where other processes hold other classes.
+  StepSums block_logits(const StepBatch<T>& batch, std::size_t first, bool hits_alone, MatrixView<T> logits);
   // Makes virtual examples [first, first + tile.rows()) of the batch, scaled so that w . x is the logit.
   void make_tile(const HeadView<T>& head, const StepBatch<T>& batch, std::size_t first, MatrixView<T> tile);
-  StepSums tile_logits(const HeadView<T>& head, const StepBatch<T>& batch, std::size_t first, MatrixView<T> tile,
-                       MatrixView<T> logits);
+  // `hits_alone`: the gradient is not needed.
+  StepSums tile_logits(const HeadView<T>& head, const StepBatch<T>& batch, std::size_t first, bool hits_alone,
+                       MatrixView<T> tile, MatrixView<T> logits);
 
   NoiseOptions<T> options_;
   Matrix<T> tile_;
   Matrix<T> logits_;
   std::vector<std::int32_t> labels_;
   std::vector<StepSums> sums_;
+  Matrix<T> no_noise_;
+  Matrix<T> ones_;
+  Matrix<T> block_gradient_;
+  Matrix<T> statistics_;
 };
 
 }  // namespace annulus

@@ -7,6 +7,7 @@
 #include "annulus/base/clock.h"
 #include "annulus/base/error.h"
 #include "annulus/kernels/rows.h"
+#include "annulus/learn/work_share.h"
 
 namespace annulus {
 namespace {
@@ -37,15 +38,17 @@ void check(const SearchOptions& options) {
 // Where a search that interpolates begins: the radius at which class means, which need no training, keep four fifths of
 // their accuracy. Found by looking at a few radii; the answer was measured to be 0.9 to 1.6 times as large.
 template <class T>
-double first_radius(const TrainingRows<T>& rows, const SearchOptions& options) {
-  Head<T> means{HeadKind::kCosine, Matrix<T>(rows.classes, rows.dimension()), std::vector<T>(rows.classes, T{1}), {}};
+double first_radius(const TrainingRows<T>& rows, const SearchOptions& options, const ProgressCallback& progress) {
+  const Slice block = class_block(options.probe.share, rows.classes);
+  Head<T> means{HeadKind::kCosine, Matrix<T>(block.count, rows.dimension()), std::vector<T>(block.count, T{1}), {}};
   for (std::size_t i = 0; i < rows.rows(); ++i) {
-    add_row(rows.features.row(i), means.direction.row(static_cast<std::size_t>(rows.labels[i])));
+    const std::size_t place = static_cast<std::size_t>(rows.labels[i]) - block.first;  // huge for those before it
+    if (place < block.count) add_row(rows.features.row(i), means.direction.row(place));
   }
   const auto accuracy_at = [&](double epsilon) {
     TrainOptions look = options.probe;
     look.epsilon = epsilon;
-    return training_accuracy(means, rows, look);
+    return training_accuracy(means, rows, look, progress);
   };
   const double wanted = 0.8 * accuracy_at(0.0);
   double low = options.lowest;
@@ -71,7 +74,7 @@ class Bisection {
         head_(std::move(head)),
         low_(options.lowest),
         high_(options.highest),
-        first_(options.interpolate ? first_radius(rows, options) : (low_ + high_) / 2.0) {}
+        first_(options.interpolate ? first_radius(rows, options, progress) : (low_ + high_) / 2.0) {}
 
   double run() {
     bisect();
@@ -170,13 +173,15 @@ class Bisection {
     const std::size_t steps = steps_an_epoch(rows_.rows(), probe);
     probe.epochs = std::max(probe.epochs, (options_.least_steps + steps - 1) / steps);
     if (!options_.common_noise) probe.run += static_cast<std::uint32_t>(result_.probes.size());
+    probe.continues = options_.warm_start || !result_.probes.empty();
     const auto watch = [&](const Progress& inner) {
       return !progress_ ||
              progress_({"search epsilon", result_.probes.size() * 100 + inner.done * 100 / inner.total,
                         std::max(expected_, result_.probes.size() + 1) * 100, fmt::format("epsilon {:.2f}", epsilon)});
     };
     train(head_, rows_, probe, ProgressCallback(watch));
-    const double accuracy = training_accuracy(head_, rows_, probe);
+    const auto at_end = [&](const Progress&) { return watch({{}, 1, 1, {}}); };
+    const double accuracy = training_accuracy(head_, rows_, probe, ProgressCallback(at_end));
     const bool passed = accuracy > result_.target;
     result_.probes.push_back({epsilon, accuracy, passed, low_, high_, seconds_since(start)});
     return passed;
@@ -214,8 +219,11 @@ SearchResult search_margin(const TrainingRows<T>& rows, HeadKind kind, const Sea
   const auto watch = [&](const Progress& inner) {
     return !progress || progress({"train on the originals", inner.done, inner.total, {}});
   };
-  auto head =
-      initial_head<T>(kind, rows.classes, rows.dimension(), options.pretrain.seed, start_stream(options.pretrain));
+  const auto fresh_head = [&](const TrainOptions& training) {
+    return initial_head<T>(kind, rows.classes, rows.dimension(), training.seed, start_stream(training),
+                           class_block(training.share, rows.classes));
+  };
+  auto head = fresh_head(options.pretrain);
   TrainOptions pretrain = options.pretrain;
   pretrain.epsilon = 0.0;
   TrainHooks<T> hooks;
@@ -226,11 +234,9 @@ SearchResult search_margin(const TrainingRows<T>& rows, HeadKind kind, const Sea
     };
   }
   train(head, rows, pretrain, ProgressCallback(watch), hooks);
-  result.upper_accuracy = std::max(result.upper_accuracy, training_accuracy(head, rows, pretrain));
+  result.upper_accuracy = std::max(result.upper_accuracy, training_accuracy(head, rows, pretrain, progress));
   result.target = std::min(options.threshold, result.upper_accuracy);
-  if (!options.warm_start) {
-    head = initial_head<T>(kind, rows.classes, rows.dimension(), options.probe.seed, start_stream(options.probe));
-  }
+  if (!options.warm_start) head = fresh_head(options.probe);
   result.epsilon = Bisection<T>(rows, std::move(head), options, result, progress).run();
   result.seconds = seconds_since(start);
   return result;

@@ -8,7 +8,7 @@ namespace annulus {
 void strip(Model& model) {
   model.support = {};
   model.trained.reset();
-  if (needs_nearest(model.unknown)) model.unknown = {};
+  if (needs_support(model.unknown)) model.unknown = {};
 }
 
 }  // namespace annulus

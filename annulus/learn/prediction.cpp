@@ -81,9 +81,15 @@ void copy_logits(const Head<float>& head, ConstMatrixView<float> effective, Cons
 
 }  // namespace
 
-void prepare_rows(const Conditioning& conditioning, MatrixView<float> rows, std::size_t first) {
-  condition_rows(conditioning, rows);
-  for (std::size_t i = 0; i < rows.rows(); ++i) scale_row(rows.row(i), 1.0F / checked_length(rows.row(i), first + i));
+void prepare_rows(const Conditioning& conditioning, MatrixView<float> rows, std::size_t first, int threads) {
+  parallel_for(threads, (rows.rows() + kBlockRows - 1) / kBlockRows, [&](std::size_t block) {
+    const std::size_t begin = block * kBlockRows;
+    const auto part = rows.rows_at(begin, std::min(kBlockRows, rows.rows() - begin));
+    condition_rows(conditioning, part);
+    for (std::size_t i = 0; i < part.rows(); ++i) {
+      scale_row(part.row(i), 1.0F / checked_length(part.row(i), first + begin + i));
+    }
+  });
 }
 
 void predict_logits(const Head<float>& head, ConstMatrixView<float> features, MatrixView<float> out, int threads) {

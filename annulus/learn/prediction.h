@@ -13,7 +13,7 @@ namespace annulus {
 
 // Conditions raw rows and scales them to length 1, in place. Throws Error{kInput} for a row that has no length, with
 // its number counted from `first`.
-void prepare_rows(const Conditioning& conditioning, MatrixView<float> rows, std::size_t first = 0);
+void prepare_rows(const Conditioning& conditioning, MatrixView<float> rows, std::size_t first = 0, int threads = 1);
 
 // All of these take raw feature rows, which are conditioned and normalised here, and throw Error{kInput} for rows of
 // another dimension and for a row that has no length; out is rows x classes.

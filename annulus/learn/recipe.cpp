@@ -6,6 +6,7 @@
 
 #include "annulus/base/clock.h"
 #include "annulus/base/error.h"
+#include "annulus/learn/work_share.h"
 
 namespace annulus {
 namespace {
@@ -114,20 +115,21 @@ ProgressCallback renamed(const ProgressCallback& progress, const char* stage) {
 
 // Trains a fresh head as `options` say and fills in everything but the search.
 FitResult fit_head(const TrainingRows<float>& rows, HeadKind kind, const TrainOptions& options,
-                   const Companions& companions, const ProgressCallback& progress) {
+                   const Companions& companions, const ProgressCallback& progress, const char* stage) {
   FitResult result;
   result.epsilon = options.epsilon;
-  result.head = initial_head<float>(kind, rows.classes, rows.dimension(), options.seed, start_stream(options));
-  train(result.head, rows, options, progress);
+  result.head = initial_head<float>(kind, rows.classes, rows.dimension(), options.seed, start_stream(options),
+                                    class_block(options.share, rows.classes));
+  train(result.head, rows, options, renamed(progress, stage));
   if (companions.any()) {
     result.trained = std::move(result.head);
-    result.head = with_companions(*result.trained, rows, companions, options.threads);
+    result.head = with_companions(*result.trained, rows, companions, options.threads, options.share);
   }
   TrainOptions originals = options;
   originals.epsilon = 0.0;
-  result.training_accuracy = training_accuracy(result.head, rows, originals);
+  result.training_accuracy = training_accuracy(result.head, rows, originals, progress);
   result.virtual_accuracy =
-      options.epsilon > 0.0 ? training_accuracy(result.head, rows, options) : result.training_accuracy;
+      options.epsilon > 0.0 ? training_accuracy(result.head, rows, options, progress) : result.training_accuracy;
   return result;
 }
 
@@ -141,7 +143,7 @@ FitResult search_and_train(const TrainingRows<float>& rows, const Recipe& recipe
     const std::size_t steps = steps_an_epoch(rows.rows(), options);
     options.epochs = std::min(options.epochs, (recipe.most_final_steps + steps - 1) / steps);
   }
-  FitResult result = fit_head(rows, recipe.head, options, recipe.companions, renamed(progress, "train the head"));
+  FitResult result = fit_head(rows, recipe.head, options, recipe.companions, progress, "train the head");
   result.search = std::move(search);
   result.seconds = seconds_since(start);
   return result;
@@ -151,7 +153,7 @@ FitResult train_baseline(const TrainingRows<float>& rows, const Recipe& recipe, 
   const auto start = now();
   TrainOptions options = recipe.baseline;
   options.epsilon = 0.0;
-  FitResult result = fit_head(rows, recipe.head, options, {}, renamed(progress, "train the baseline"));
+  FitResult result = fit_head(rows, recipe.head, options, {}, progress, "train the baseline");
   result.seconds = seconds_since(start);
   return result;
 }
@@ -229,6 +231,14 @@ void set_noise_bank(Recipe& recipe, NoiseBank* bank) {
 
 void set_threads(Recipe& recipe, int threads) {
   change_all(recipe, [&](TrainOptions& options) { options.threads = threads; });
+}
+
+void set_share(Recipe& recipe, const WorkShare* share) {
+  change_all(recipe, [&](TrainOptions& options) { options.share = share; });
+}
+
+void set_log(Recipe& recipe, TrainingLog* log) {
+  change_all(recipe, [&](TrainOptions& options) { options.log = log; });
 }
 
 std::map<std::string, std::string> describe(const Recipe& recipe) {

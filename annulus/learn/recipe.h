@@ -52,12 +52,15 @@ void set_seed(Recipe& recipe, std::uint64_t seed);
 void set_task(Recipe& recipe, std::uint32_t task);
 void set_noise_bank(Recipe& recipe, NoiseBank* bank);
 void set_threads(Recipe& recipe, int threads);
+// For fits that several processes share, and for fits that go on after they were ended.
+void set_share(Recipe& recipe, const WorkShare* share);
+void set_log(Recipe& recipe, TrainingLog* log);
 
 // The options that shaped a result, by name, for training records and reports.
 std::map<std::string, std::string> describe(const Recipe& recipe);
 
 struct FitResult {
-  Head<float> head;
+  Head<float> head;                    // of a shared fit, the block of classes that this process holds
   std::optional<Head<float>> trained;  // before companions were added to it; absent where there are none
   double epsilon = 0.0;                // 0 for the baseline
   std::optional<SearchResult> search;  // absent for the baseline and when the radius was given

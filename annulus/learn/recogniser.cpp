@@ -21,10 +21,10 @@ Recogniser::Recogniser(const Model& model, const RecogniserOptions& options)
     fail(ErrorKind::kInput, "the model keeps none of its training rows to explain answers by: fit it without --strip");
   }
   if (refuses_) threshold_ = unknown_threshold(model.unknown, options.false_reject);
-  if (options.explain || (refuses_ && needs_nearest(model.unknown))) {
-    index_.emplace(model.head.conditioning, model.support);
+  if (options.explain || (refuses_ && needs_support(model.unknown))) {
+    index_.emplace(model.head.conditioning, model.support, options.threads);
   }
-  if (options.explain) flip_.emplace(model);
+  if (options.explain) flip_.emplace(model, index_->rows());
 }
 
 std::vector<Answer> Recogniser::answer(ConstMatrixView<float> rows) const {
@@ -33,9 +33,9 @@ std::vector<Answer> Recogniser::answer(ConstMatrixView<float> rows) const {
   head_.logits(rows, probabilities.view(), options_.threads);
   const ConstMatrixView<float> logits = std::as_const(probabilities).view();
   std::vector<std::vector<NearRow>> nearest;
-  if (index_) nearest = index_->nearest(rows, flip_ ? kExplainedRows : 1, options_.threads);
+  if (flip_) nearest = index_->nearest(rows, kExplainedRows, options_.threads);
   std::vector<float> scores(refuses_ ? rows.rows() : 0);
-  if (refuses_) unknown_scores(model_, logits, nearest, scores);
+  if (refuses_) unknown_scores(model_, index_ ? &*index_ : nullptr, rows, logits, scores, options_.threads);
   std::vector<float> radii;
   if (flip_) radii = flip_->radii(logits, options_.threads);
   to_probabilities(probabilities.view(), model_.temperature);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "annulus/base/matrix.h"
@@ -18,7 +20,8 @@ struct NearRow {
 // Conditions the support rows once; may outlive what it was made from.
 class SupportIndex {
  public:
-  SupportIndex(const Conditioning& conditioning, const SupportRows& support);
+  // There are means of `classes` classes, or of as many as have rows.
+  SupportIndex(const Conditioning& conditioning, const SupportRows& support, int threads = 1, std::size_t classes = 0);
 
   // The min(count, all) nearest of each raw row, nearest first, of equals the lower number first. `without`, empty or
   // one support row for each row, is passed over. Costs a product of rows and support. Throws Error{kInput} for a row
@@ -26,12 +29,37 @@ class SupportIndex {
   std::vector<std::vector<NearRow>> nearest(ConstMatrixView<float> rows, std::size_t count, int threads,
                                             const std::vector<std::size_t>& without = {}) const;
 
+  // How close each raw row is to the mean m of the support rows of its class in `classes`, scaled to length 1: with u
+  // the conditioned row, u . m + |axes (u - m)|^2 / 2. m is zero where that class has no rows. `axes` as of
+  // class_spread_axes.
+  std::vector<float> closeness(ConstMatrixView<float> rows, std::span<const std::int32_t> classes,
+                               ConstMatrixView<float> axes, int threads) const;
+
+  // The same for support rows, given by their numbers, each as if it were not among the support rows: -1 where nothing
+  // is left of the class. The axes are those of the support rows without a tenth of these, the row among them.
+  std::vector<float> closeness_without(std::span<const std::size_t> left_out, std::span<const std::int32_t> classes,
+                                       int threads) const;
+
   // The conditioned support rows, of length 1.
   ConstMatrixView<float> rows() const { return rows_.view(); }
+  // The means of the rows of each class, scaled to length 1; zeros for a class without rows.
+  ConstMatrixView<float> means() const { return means_.view(); }
 
  private:
+  // Calls use(first row, conditioned rows) for small blocks of raw rows.
+  template <class Use>
+  void for_conditioned(ConstMatrixView<float> rows, int threads, const Use& use) const;
+  // Zeros for a class without rows.
+  std::span<const float> mean_of(std::int32_t label) const;
+  // The closeness of one support row to the mean of a class, both as if it were not there.
+  float close_without(std::size_t left_out, std::int32_t label, ConstMatrixView<float> axes) const;
+
   Conditioning conditioning_;
   Matrix<float> rows_;
+  std::vector<std::int32_t> labels_;
+  std::vector<float> no_mean_;  // zeros
+  Matrix<float> means_;
+  std::vector<float> sum_lengths_;  // of the sums that became the means
 };
 
 }  // namespace annulus

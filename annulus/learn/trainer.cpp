@@ -2,19 +2,23 @@
 #include "annulus/learn/trainer.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <numbers>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "annulus/base/clock.h"
 #include "annulus/base/error.h"
-#include "annulus/base/parallel.h"
 #include "annulus/base/random.h"
-#include "annulus/kernels/adam.h"
 #include "annulus/learn/factored_gradient.h"
+#include "annulus/learn/head_updater.h"
 #include "annulus/learn/independent_gradient.h"
+#include "annulus/learn/training_log.h"
+#include "annulus/learn/work_share.h"
 
 namespace annulus {
 namespace {
@@ -31,6 +35,8 @@ void check(const TrainOptions& options) {
   expect(std::isfinite(options.epsilon) && options.epsilon >= 0.0, "expected a finite radius epsilon of 0 or more");
   expect(std::isfinite(options.learning_rate) && options.learning_rate > 0.0,
          "expected a finite learning rate above 0");
+  expect(options.learning.count == 0 || options.share == nullptr,
+         "expected all classes to learn where processes share a training");
   expect(options.label_smoothing >= 0.0 && options.label_smoothing < 1.0,
          "expected a label smoothing of at least 0 and below 1");
 }
@@ -69,6 +75,8 @@ Engine<T> make_engine(const TrainOptions& options, const TrainingRows<T>& rows, 
   noise.numbers = hooks.noise;
   noise.bank = options.bank;
   noise.count_hits = static_cast<bool>(hooks.after_epoch);
+  noise.classes = rows.classes;
+  if (options.share != nullptr && options.share->class_ranks() > 1) noise.blocks = &options.share->same_slice();
   if (options.sharing == NoiseSharing::kIndependent || options.epsilon == 0.0) return IndependentGradient<T>(noise);
   if (options.sharing == NoiseSharing::kGrouped) {
     noise.group = options.group != 0 ? options.group : chosen_group(options, rows.rows(), rows.dimension());
@@ -76,91 +84,235 @@ Engine<T> make_engine(const TrainOptions& options, const TrainingRows<T>& rows, 
   return FactoredGradient<T>(noise);
 }
 
-// The rows of a batch, copied together.
+// The part of a batch that this process sees: positions of a slice of it.
+Slice slice_of_batch(const WorkShare* share, std::size_t originals) {
+  return share == nullptr ? Slice{0, originals} : share->batch_slice(originals);
+}
+
+// The rows of a batch, copied together; labels count from the first class that this process holds.
 template <class T>
 class BatchBuffer {
  public:
-  BatchBuffer(const TrainingRows<T>& rows, std::size_t batch)
+  BatchBuffer(const TrainingRows<T>& rows, std::size_t batch, std::size_t first_class)
       : rows_(rows),
+        first_class_(static_cast<std::int32_t>(first_class)),
         features_(std::min(batch, rows.rows()), rows.dimension()),
         labels_(features_.rows()),
         weights_(rows.weights.empty() ? 0 : features_.rows()) {}
 
-  StepBatch<T> gather(std::span<const std::uint32_t> order, std::size_t step) {
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const auto from = rows_.features.row(order[i]);
+  // Positions `slice` of the batch of the rows in `order`.
+  StepBatch<T> gather(std::span<const std::uint32_t> order, Slice slice, std::size_t step) {
+    const auto chosen = order.subspan(slice.first, slice.count);
+    for (const std::uint32_t row : chosen) rows_.features.expect_row(row);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const auto from = rows_.features.row(chosen[i]);
       std::copy(from.begin(), from.end(), features_.row(i).begin());
-      labels_[i] = rows_.labels[order[i]];
-      if (!weights_.empty()) weights_[i] = rows_.weights[order[i]];
+      labels_[i] = rows_.labels[chosen[i]] - first_class_;
+      if (!weights_.empty()) weights_[i] = rows_.weights[chosen[i]];
     }
-    return {std::as_const(features_).view().rows_at(0, order.size()),
-            std::span<const std::int32_t>(labels_).first(order.size()), step,
-            std::span<const T>(weights_).first(weights_.empty() ? 0 : order.size())};
+    return {std::as_const(features_).view().rows_at(0, chosen.size()),
+            std::span<const std::int32_t>(labels_).first(chosen.size()),
+            step,
+            std::span<const T>(weights_).first(weights_.empty() ? 0 : chosen.size()),
+            slice.first,
+            order.size()};
   }
 
  private:
   const TrainingRows<T>& rows_;
+  std::int32_t first_class_;
   Matrix<T> features_;
   std::vector<std::int32_t> labels_;
   std::vector<T> weights_;
 };
 
-// A head in training: its effective weights and Adam's memory of it.
+// One training: the head, Adam's memory of it, and how far it is.
 template <class T>
-class HeadUpdater {
+class Training {
  public:
-  explicit HeadUpdater(Head<T>& head)
+  Training(Head<T>& head, const TrainingRows<T>& rows, const TrainOptions& options, const ProgressCallback& progress,
+           const TrainHooks<T>& hooks)
       : head_(head),
-        first_(head.classes(), head.dimension()),
-        second_(head.classes(), head.dimension()),
-        first_offset_(head.classes()),
-        second_offset_(head.classes()),
-        offset_gradient_(head.classes()) {
-    if (head.kind == HeadKind::kCosine) {
-      weights_ = Matrix<T>(head.classes(), head.dimension());
-      effective_weights(head, weights_.view());
+        rows_(rows),
+        options_(options),
+        progress_(progress),
+        hooks_(hooks),
+        block_(class_block(options.share, rows.classes)),
+        engine_(make_engine(options, rows, RandomUse::kTrainingNoise, hooks)),
+        buffer_(rows, options.batch, block_.first),
+        updater_(head),
+        gradient_{Matrix<T>(head.classes(), head.dimension()), std::vector<T>(head.bias.size()), options.learning} {
+    if (options.share == nullptr || options.share->data_ranks() == 1) return;
+    // Enough for several to be on their way at a time, not so small that they cost by their number.
+    gradient_.chunk = std::max<std::size_t>(32, std::min(kChunkNumbers / head.dimension(), head.classes() / 4));
+    gradient_.ready = [this](std::size_t first, std::size_t count) {
+      chunks_.push_back({first, count});
+      pending_.push_back(options_.share->same_block().start_sum(
+          std::span<T>(gradient_.weights.row(first).data(), count * head_.dimension())));
+    };
+  }
+
+  TrainReport run() {
+    const auto start = now();
+    if (!find_finished()) {
+      find_state();
+      const std::size_t steps = steps_an_epoch(rows_.rows(), options_);
+      for (std::size_t epoch = result_.steps / steps; epoch < options_.epochs; ++epoch) {
+        if (run_epoch(epoch, result_.steps % steps * options_.batch)) break;
+      }
+      between_steps(options_.epochs, true, false);
+      if (!std::isfinite(result_.final_loss)) {
+        fail(ErrorKind::kInput, "training diverged: the loss became {} at learning rate {}; try a smaller --lr",
+             result_.final_loss, options_.learning_rate);
+      }
+      keep_finished();
+    }
+    result_.seconds = seconds_since(start);
+    return result_;
+  }
+
+ private:
+  static constexpr std::size_t kChunkNumbers = std::size_t{1} << 20;
+
+  // From position `first` of the epoch on. True: the caller wants no more epochs.
+  bool run_epoch(std::size_t epoch, std::size_t first) {
+    const double learning_rate = decayed_learning_rate(options_, epoch);
+    const RandomStream shuffle{options_.seed, RandomUse::kShuffle, start_stream(options_)};
+    const auto order = hooks_.order ? hooks_.order(epoch)
+                                    : random_permutation(shuffle, static_cast<std::uint32_t>(epoch), rows_.rows());
+    for (bool begins = true; first < order.size(); first += options_.batch, begins = false) {
+      between_steps(epoch, begins, true);
+      const std::size_t count = std::min(options_.batch, order.size() - first);
+      const StepSums sums = take_step(std::span<const std::uint32_t>(order).subspan(first, count), learning_rate);
+      epoch_loss_ += sums.loss * static_cast<double>(count);
+      hits_ += sums.hits;
+      if (hooks_.after_step) {
+        hooks_.after_step({epoch, result_.steps - 1, learning_rate, sums.loss, gradient_.weights.view(),
+                           updater_.offset_gradient(), &head_});
+      }
+    }
+    return end_epoch(epoch, order.size());
+  }
+
+  // Tells how far the training is, hears who wants to stop (an epoch of many classes takes minutes), and keeps the
+  // state when that is due. Processes that share the training agree on both.
+  void between_steps(std::size_t epoch, bool tell, bool may_keep) {
+    std::array<double, 2> wants{};  // to stop, to keep the state
+    if (progress_ && (tell || now() - reported_ > kReportInterval)) {
+      wants[0] = progress_({"train", epoch, options_.epochs, {}}) ? 0.0 : 1.0;
+      reported_ = now();
+    }
+    if (may_keep && options_.log != nullptr && options_.log->state_is_due()) wants[1] = 1.0;
+    if (options_.share != nullptr) options_.share->everyone().sum(wants);
+    if (wants[0] > 0.0) throw Error(ErrorKind::kCancelled, kStopped);
+    if (wants[1] > 0.0) keep_state();
+  }
+
+  StepSums take_step(std::span<const std::uint32_t> order, double learning_rate) {
+    const auto batch = buffer_.gather(order, slice_of_batch(options_.share, order.size()), result_.steps);
+    StepSums sums;
+    if (batch.rows.rows() > 0) {
+      sums = std::visit([&](auto& chosen) { return chosen.loss_gradient(updater_.view(), batch, gradient_); }, engine_);
+    } else {
+      give_no_gradient();
+    }
+    ++result_.steps;
+    if (!gradient_.ready) {
+      const Slice all{0, head_.classes()};
+      updater_.update(gradient_, options_.learning.count > 0 ? options_.learning : all, learning_rate, result_.steps,
+                      options_.threads);
+      return sums;
+    }
+    if (!gradient_.bias.empty()) options_.share->same_block().sum(std::span<T>(gradient_.bias));
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+      pending_[i]->wait();
+      updater_.update(gradient_, chunks_[i], learning_rate, result_.steps, options_.threads);
+    }
+    pending_.clear();
+    chunks_.clear();
+    return sums;
+  }
+
+  // Where a batch has fewer originals than there are processes.
+  void give_no_gradient() {
+    std::fill_n(gradient_.weights.data(), head_.classes() * head_.dimension(), T{0});
+    std::fill(gradient_.bias.begin(), gradient_.bias.end(), T{0});
+    for (std::size_t first = 0; first < head_.classes(); first += gradient_.chunk) {
+      gradient_.ready(first, std::min(gradient_.chunk, head_.classes() - first));
     }
   }
 
-  HeadView<T> view() const {
-    const bool cosine = head_.kind == HeadKind::kCosine;
-    return {head_.kind, cosine ? weights_.view() : std::as_const(head_.direction).view(), head_.bias};
+  bool end_epoch(std::size_t epoch, std::size_t originals) {
+    std::array<double, 2> sums{epoch_loss_, hits_};
+    if (options_.share != nullptr) options_.share->everyone().sum(sums);
+    epoch_loss_ = 0.0;
+    hits_ = 0.0;
+    const std::size_t each = std::visit([](const auto& chosen) { return chosen.virtual_count(); }, engine_);
+    result_.final_loss = sums[0] / static_cast<double>(originals);
+    accuracy_ = sums[1] / static_cast<double>(originals * each);
+    return hooks_.after_epoch && hooks_.after_epoch({epoch, result_.final_loss, accuracy_});
   }
 
-  // Adam's step number `step` (from 1). gradient.weights becomes the gradient of the directions.
-  void update(StepGradient<T>& gradient, double learning_rate, std::size_t step, int threads) {
-    const auto adam = AdamStep<T>::at(learning_rate, step);
-    const std::size_t dimension = head_.dimension();
-    constexpr std::size_t kRowsPerTask = 32;
-    parallel_for(threads, (head_.classes() + kRowsPerTask - 1) / kRowsPerTask, [&](std::size_t task) {
-      const std::size_t end = std::min(head_.classes(), (task + 1) * kRowsPerTask);
-      for (std::size_t c = task * kRowsPerTask; c < end; ++c) {
-        const AdamMoments<T> moments{first_.row(c).data(), second_.row(c).data(), &first_offset_[c],
-                                     &second_offset_[c]};
-        T* direction = head_.direction.row(c).data();
-        T* row_gradient = gradient.weights.row(c).data();
-        if (head_.kind == HeadKind::kCosine) {
-          offset_gradient_[c] = adam_weight_norm_row(adam, dimension, direction, &head_.gain[c], row_gradient, moments,
-                                                     weights_.row(c).data());
-        } else {
-          offset_gradient_[c] = gradient.bias[c];
-          adam_plain_row(adam, dimension, direction, &head_.bias[c], static_cast<const T*>(row_gradient),
-                         gradient.bias[c], moments);
-        }
+  bool find_finished() {
+    if constexpr (std::is_same_v<T, float>) {
+      if (options_.log == nullptr) return false;
+      const auto found = options_.log->find_training(updater_.kept_head(block_.first, rows_.classes));
+      if (!found) return false;
+      result_.steps = found->steps;
+      result_.final_loss = found->loss;
+      if (hooks_.after_epoch) {
+        hooks_.after_epoch({(result_.steps - 1) / steps_an_epoch(rows_.rows(), options_), found->loss, found->hits});
       }
-    });
+      return true;
+    }
+    return false;
   }
 
-  std::span<const T> offset_gradient() const { return offset_gradient_; }
+  void keep_finished() {
+    if constexpr (std::is_same_v<T, float>) {
+      if (options_.log == nullptr) return;
+      options_.log->keep_training({result_.steps, result_.final_loss, accuracy_}, options_.continues,
+                                  updater_.kept_head(block_.first, rows_.classes));
+    }
+  }
 
- private:
+  void find_state() {
+    if constexpr (std::is_same_v<T, float>) {
+      if (options_.log == nullptr) return;
+      const auto found = options_.log->find_state(updater_.kept_state(block_.first, rows_.classes));
+      if (!found) return;
+      result_.steps = found->steps;
+      if (options_.share != nullptr && options_.share->everyone().rank() != 0) return;
+      epoch_loss_ = found->loss;
+      hits_ = found->hits;
+    }
+  }
+
+  void keep_state() {
+    if constexpr (std::is_same_v<T, float>) {
+      std::array<double, 2> sums{epoch_loss_, hits_};
+      if (options_.share != nullptr) options_.share->everyone().sum(sums);
+      options_.log->keep_state({result_.steps, sums[0], sums[1]}, updater_.kept_state(block_.first, rows_.classes));
+    }
+  }
+
   Head<T>& head_;
-  Matrix<T> weights_;
-  Matrix<T> first_;
-  Matrix<T> second_;
-  std::vector<T> first_offset_;
-  std::vector<T> second_offset_;
-  std::vector<T> offset_gradient_;
+  const TrainingRows<T>& rows_;
+  const TrainOptions& options_;
+  const ProgressCallback& progress_;
+  const TrainHooks<T>& hooks_;
+  const Slice block_;  // of the classes
+  Engine<T> engine_;
+  BatchBuffer<T> buffer_;
+  HeadUpdater<T> updater_;
+  StepGradient<T> gradient_;
+  std::vector<Slice> chunks_;  // of the gradient that are being summed up
+  std::vector<std::unique_ptr<Team::Pending>> pending_;
+  TrainReport result_;
+  SteadyTime reported_{};
+  double epoch_loss_ = 0.0;  // so far, this process's part
+  double hits_ = 0.0;
+  double accuracy_ = 0.0;  // of the last epoch
 };
 
 }  // namespace
@@ -180,76 +332,54 @@ template <class T>
 TrainReport train(Head<T>& head, const TrainingRows<T>& rows, const TrainOptions& options,
                   const ProgressCallback& progress, const TrainHooks<T>& hooks) {
   check(options);
-  const auto start = now();
-  Engine<T> engine = make_engine(options, rows, RandomUse::kTrainingNoise, hooks);
-  BatchBuffer<T> buffer(rows, options.batch);
-  HeadUpdater<T> updater(head);
-  StepGradient<T> gradient{Matrix<T>(head.classes(), head.dimension()), std::vector<T>(head.bias.size())};
-  const RandomStream shuffle{options.seed, RandomUse::kShuffle, start_stream(options)};
-  TrainReport result;
-  for (std::size_t epoch = 0; epoch < options.epochs; ++epoch) {
-    report(progress, {"train", epoch, options.epochs, {}});
-    auto reported = now();
-    const double learning_rate = decayed_learning_rate(options, epoch);
-    const auto order =
-        hooks.order ? hooks.order(epoch) : random_permutation(shuffle, static_cast<std::uint32_t>(epoch), rows.rows());
-    double epoch_loss = 0.0;
-    double hits = 0.0;
-    for (std::size_t first = 0; first < order.size(); first += options.batch) {
-      // An epoch of many classes takes minutes: whoever wants to stop is heard between steps too.
-      if (progress && now() - reported > kReportInterval) {
-        report(progress, {"train", epoch, options.epochs, {}});
-        reported = now();
-      }
-      const std::size_t count = std::min(options.batch, order.size() - first);
-      const auto batch = buffer.gather(std::span<const std::uint32_t>(order).subspan(first, count), result.steps);
-      const StepSums sums =
-          std::visit([&](auto& chosen) { return chosen.loss_gradient(updater.view(), batch, gradient); }, engine);
-      ++result.steps;
-      updater.update(gradient, learning_rate, result.steps, options.threads);
-      epoch_loss += sums.loss * static_cast<double>(count);
-      hits += sums.hits;
-      if (hooks.after_step) {
-        hooks.after_step({epoch, result.steps - 1, learning_rate, sums.loss, gradient.weights.view(),
-                          updater.offset_gradient(), &head});
-      }
-    }
-    result.final_loss = epoch_loss / static_cast<double>(order.size());
-    if (hooks.after_epoch) {
-      const std::size_t each = std::visit([](const auto& chosen) { return chosen.virtual_count(); }, engine);
-      const double accuracy = hits / static_cast<double>(order.size() * each);
-      if (hooks.after_epoch({epoch, result.final_loss, accuracy})) break;
-    }
-  }
-  report(progress, {"train", options.epochs, options.epochs, {}});
-  if (!std::isfinite(result.final_loss)) {
-    fail(ErrorKind::kInput, "training diverged: the loss became {} at learning rate {}; try a smaller --lr",
-         result.final_loss, options.learning_rate);
-  }
-  result.seconds = seconds_since(start);
-  return result;
+  return Training<T>(head, rows, options, progress, hooks).run();
 }
 
 template <class T>
 double training_accuracy(const Head<T>& head, const TrainingRows<T>& rows, const TrainOptions& options,
-                         const TrainHooks<T>& hooks) {
+                         const ProgressCallback& progress, const TrainHooks<T>& hooks) {
   check(options);
+  if (options.log != nullptr) {
+    if (const auto found = options.log->find_accuracy()) return *found;
+  }
   Engine<T> engine = make_engine(options, rows, RandomUse::kProbeNoise, hooks);
   Matrix<T> weights(head.classes(), head.dimension());
   effective_weights(head, weights.view());
   const HeadView<T> view{head.kind, std::as_const(weights).view(), head.bias};
+  const auto first_class = static_cast<std::int32_t>(class_block(options.share, rows.classes).first);
+  std::vector<std::int32_t> labels;
   double hits = 0.0;
   std::size_t step = 0;
-  for (std::size_t first = 0; first < rows.rows(); first += options.batch, ++step) {
-    const std::size_t count = std::min(options.batch, rows.rows() - first);
-    const StepBatch<T> batch{
-        rows.features.view().rows_at(first, count), std::span<const std::int32_t>(rows.labels).subspan(first, count),
-        step,
-        std::span<const T>(rows.weights).subspan(rows.weights.empty() ? 0 : first, rows.weights.empty() ? 0 : count)};
+  SteadyTime reported = now();
+  for (std::size_t start = 0; start < rows.rows(); start += options.batch, ++step) {
+    double stops = 0.0;
+    if (progress && now() - reported > kReportInterval) {
+      stops = progress({"count what is right", start, rows.rows(), {}}) ? 0.0 : 1.0;
+      reported = now();
+    }
+    if (options.share != nullptr) options.share->everyone().sum(std::span<double>(&stops, 1));
+    if (stops > 0.0) throw Error(ErrorKind::kCancelled, kStopped);
+    const std::size_t whole = std::min(options.batch, rows.rows() - start);
+    const Slice slice = slice_of_batch(options.share, whole);
+    if (slice.count == 0) continue;
+    const std::size_t first = start + slice.first;
+    labels.assign(rows.labels.begin() + static_cast<std::ptrdiff_t>(first),
+                  rows.labels.begin() + static_cast<std::ptrdiff_t>(first + slice.count));
+    for (std::int32_t& label : labels) label -= first_class;
+    const bool weighted = !rows.weights.empty();
+    const StepBatch<T> batch{rows.features.view().rows_at(first, slice.count),
+                             labels,
+                             step,
+                             std::span<const T>(rows.weights).subspan(weighted ? first : 0, weighted ? slice.count : 0),
+                             slice.first,
+                             whole};
     hits += std::visit([&](auto& chosen) { return chosen.hits(view, batch); }, engine);
   }
+  if (options.share != nullptr) options.share->everyone().sum(std::span<double>(&hits, 1));
   const std::size_t each = std::visit([](const auto& chosen) { return chosen.virtual_count(); }, engine);
-  return hits / static_cast<double>(rows.rows() * each);
+  const double accuracy = hits / static_cast<double>(rows.rows() * each);
+  if (options.log != nullptr) options.log->keep_accuracy(accuracy);
+  return accuracy;
 }
 
 template TrainReport train(Head<float>&, const TrainingRows<float>&, const TrainOptions&, const ProgressCallback&,
@@ -257,8 +387,8 @@ template TrainReport train(Head<float>&, const TrainingRows<float>&, const Train
 template TrainReport train(Head<double>&, const TrainingRows<double>&, const TrainOptions&, const ProgressCallback&,
                            const TrainHooks<double>&);
 template double training_accuracy(const Head<float>&, const TrainingRows<float>&, const TrainOptions&,
-                                  const TrainHooks<float>&);
+                                  const ProgressCallback&, const TrainHooks<float>&);
 template double training_accuracy(const Head<double>&, const TrainingRows<double>&, const TrainOptions&,
-                                  const TrainHooks<double>&);
+                                  const ProgressCallback&, const TrainHooks<double>&);
 
 }  // namespace annulus

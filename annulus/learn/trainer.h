@@ -14,6 +14,8 @@
 namespace annulus {
 
 class NoiseBank;
+class TrainingLog;
+class WorkShare;
 
 struct TrainOptions {
   std::size_t epochs = 100;    // passes over the originals
@@ -29,7 +31,12 @@ struct TrainOptions {
   std::uint32_t run = 0;   // number of this training within a fit: gives it random numbers of its own
   std::uint32_t task = 0;  // number of the task (episode) it belongs to: gives it a first head and an order of its own
   int threads = 0;         // 0: all processors; the result does not depend on it
-  NoiseBank* bank = nullptr;  // keeps factored noise for other trainings of the same seed and run; may be null
+  NoiseBank* bank = nullptr;         // keeps factored noise for other trainings of the same seed and run; may be null
+  const WorkShare* share = nullptr;  // this process's part where several train one head, of which it holds a block of
+                                     // classes; the result is that of one process but for rounding
+  TrainingLog* log = nullptr;        // what was finished is found there, and what is finished is kept; float alone
+  Slice learning{};                  // classes that learn while the others stay as they are; none: all. Without `share`
+  bool continues = false;            // for the log: the head is what the last training left
 };
 
 // The random stream of first heads and of orders.
@@ -84,9 +91,10 @@ template <class T>
 TrainReport train(Head<T>& head, const TrainingRows<T>& rows, const TrainOptions& options,
                   const ProgressCallback& progress = {}, const TrainHooks<T>& hooks = {});
 
-// Share of virtual examples at options.epsilon (of originals at 0) that the head gets right, on fresh noise.
+// Share of virtual examples at options.epsilon (of originals at 0) that the head gets right, on fresh noise. Throws as
+// train does.
 template <class T>
 double training_accuracy(const Head<T>& head, const TrainingRows<T>& rows, const TrainOptions& options,
-                         const TrainHooks<T>& hooks = {});
+                         const ProgressCallback& progress = {}, const TrainHooks<T>& hooks = {});
 
 }  // namespace annulus

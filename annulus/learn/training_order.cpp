@@ -35,11 +35,18 @@ std::vector<std::size_t> rows_that_count(const LabelledRows& rows) {
 // Smaller: of a lower class, else with the smaller first number that differs, else of the earlier path.
 class Before {
  public:
-  explicit Before(const TrainingData& data) : data_(data) {}
+  explicit Before(const TrainingData& data) : data_(data) {
+    first_.reserve(data.rows.features.rows());
+    for (std::size_t i = 0; i < data.rows.features.rows(); ++i) {
+      const auto row = data.rows.features.row(i);
+      first_.push_back(row.empty() ? 0.0F : row.front());
+    }
+  }
 
   bool operator()(std::size_t left, std::size_t right) const {
     const LabelledRows& rows = data_.rows;
     if (rows.labels[left] != rows.labels[right]) return rows.labels[left] < rows.labels[right];
+    if (first_[left] != first_[right]) return first_[left] < first_[right];
     const auto a = rows.features.row(left);
     const auto b = rows.features.row(right);
     const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin());
@@ -49,7 +56,37 @@ class Before {
 
  private:
   const TrainingData& data_;
+  std::vector<float> first_;  // numbers of the rows: most comparisons need no other, and rows may lie on a disk
 };
+
+// Row i becomes what row order[i] was, without a copy of all: rows may fill the memory. Row numbers that `order` leaves
+// out are let go.
+void take_rows(Matrix<float>& features, const std::vector<std::size_t>& order) {
+  std::vector<std::size_t> from = order;  // an order of all rows, those let go at its end
+  std::vector<bool> kept(features.rows(), false);
+  for (const std::size_t row : order) kept[row] = true;
+  for (std::size_t row = 0; row < features.rows(); ++row) {
+    if (!kept[row]) from.push_back(row);
+  }
+  constexpr std::size_t kFetched = 512;  // rows at a time
+  std::vector<float> first(features.cols());
+  std::vector<std::size_t> cycle;  // rows each of which becomes the next
+  for (std::size_t start = 0; start < from.size(); ++start) {
+    if (from[start] == start) continue;
+    cycle.clear();
+    for (std::size_t row = start; from[row] != row; row = std::exchange(from[row], row)) cycle.push_back(row);
+    std::copy(features.row(start).begin(), features.row(start).end(), first.begin());
+    for (std::size_t i = 0; i + 1 < cycle.size(); ++i) {
+      for (std::size_t k = i + 1; i % kFetched == 0 && k < std::min(i + 1 + kFetched, cycle.size()); ++k) {
+        features.expect_row(cycle[k]);
+      }
+      const auto row = features.row(cycle[i + 1]);
+      std::copy(row.begin(), row.end(), features.row(cycle[i]).begin());
+    }
+    std::copy(first.begin(), first.end(), features.row(cycle.back()).begin());
+  }
+  features.keep_first(order.size());
+}
 
 template <class T>
 void take(std::vector<T>& values, const std::vector<std::size_t>& order) {
@@ -65,14 +102,10 @@ void take(std::vector<T>& values, const std::vector<std::size_t>& order) {
 void settle_rows(TrainingData& data) {
   LabelledRows& rows = data.rows;
   std::vector<std::size_t> order = rows_that_count(rows);
-  std::stable_sort(order.begin(), order.end(), Before(data));
+  const Before before(data);
+  std::stable_sort(order.begin(), order.end(), std::cref(before));
   if (order.size() < rows.labels.size() || !std::is_sorted(order.begin(), order.end())) {
-    Matrix<float> features(order.size(), rows.features.cols());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const auto row = std::as_const(rows.features).row(order[i]);
-      std::copy(row.begin(), row.end(), features.row(i).begin());
-    }
-    rows.features = std::move(features);
+    take_rows(rows.features, order);
     take(rows.labels, order);
     take(rows.weights, order);
     take(data.paths, order);

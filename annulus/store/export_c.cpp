@@ -9,8 +9,10 @@
 
 #include "annulus/base/error.h"
 #include "annulus/base/version.h"
+#include "annulus/learn/class_spread.h"
 #include "annulus/learn/conditioning.h"
 #include "annulus/learn/support_index.h"
+#include "annulus/learn/unknown.h"
 #include "annulus/store/atomic_file.h"
 #include "annulus/vision/model_graph.h"
 
@@ -169,15 +171,17 @@ constexpr const char* kUnknownScore = R"(
 static inline float NAME_unknown_score(const float* features) {
   float row[CAPS_FEATURES];
   const double length = NAME_condition(features, row);
-  double largest = -HUGE_VAL, second = -HUGE_VAL, sum = 0.0, nearest = -1.0;
-  int c;
+  double largest = -HUGE_VAL, second = -HUGE_VAL, sum = 0.0, mean = 0.0, nearest = -2.0, of_class = 0.0;
+  int best = 0, c;
   if (length == 0.0) return (float)-HUGE_VAL;
   for (c = 0; c < CAPS_CLASSES; ++c) {
     const double logit = NAME_logit(row, length, c);
+    mean += logit / CAPS_CLASSES;
     if (logit > largest) {
       sum = sum * exp(largest - logit) + 1.0;
       second = largest;
       largest = logit;
+      best = c;
     } else {
       sum += exp(logit - largest);
       if (logit > second) second = logit;
@@ -188,28 +192,50 @@ static inline float NAME_unknown_score(const float* features) {
 constexpr const char* kNearest = R"(  for (c = 0; c < CAPS_SUPPORT; ++c) {
     double product = 0.0;
     int j;
+    if (NAME_support_class[c] != best) continue;
     for (j = 0; j < CAPS_FEATURES; ++j) product += (double)NAME_support[c][j] * (double)row[j];
     if (product / length > nearest) nearest = product / length;
+  }
+  if (nearest < -1.0) nearest = 0.0;
+)";
+
+constexpr const char* kOfClass = R"(  for (c = 0; c < CAPS_FEATURES; ++c) {
+    of_class += (double)NAME_means[best][c] * (double)row[c] / length;
+  }
+)";
+
+constexpr const char* kAlongAxes = R"(  for (c = 0; c < CAPS_AXES; ++c) {
+    double along = 0.0;
+    int j;
+    for (j = 0; j < CAPS_FEATURES; ++j) {
+      along += (double)NAME_axes[c][j] * ((double)row[j] / length - (double)NAME_means[best][j]);
+    }
+    of_class += along * along / 2.0;
   }
 )";
 
 constexpr const char* kNoRule = R"(  (void)second;
   (void)nearest;
+  (void)of_class;
+  (void)mean;
+  (void)best;
   return (float)(1.0 / sum);
 }
 
 #endif
 )";
 
-constexpr const char* kRule = R"(  return (float)({} * largest + {} * {} + {} * (largest + log(sum)) + {} * nearest);
+constexpr const char* kRule = R"(  (void)best;
+  return (float)({} * largest + {} * {} + {} * (largest + log(sum)) + {} * mean + {} * nearest +
+                 {} * of_class);
 }}
 
 #endif
 )";
 
-bool needs_support(const Model& model) {
-  return knows_strangers(model) && model.unknown.weights[kNearestCosine] != 0.0F;
-}
+bool has_support(const Model& model) { return knows_strangers(model) && needs_nearest(model.unknown); }
+bool has_means(const Model& model) { return knows_strangers(model) && needs_means(model.unknown); }
+bool has_axes(const Model& model) { return has_means(model) && !model.unknown.axes.empty(); }
 
 std::string replaced(std::string text, std::string_view what, const std::string& by) {
   return text.replace(text.find(what), what.size(), by);
@@ -233,29 +259,43 @@ std::string unknown_function(const Model& model) {
   std::string text = replaced(kUnknownScore, "MEANING",
                               "the larger, the better; annulus predict refuses it below\n * CAPS_UNKNOWN_THRESHOLD, as "
                               "it would 5 % of known things");
-  if (needs_support(model)) text += kNearest;
+  if (has_support(model)) text += kNearest;
+  if (has_means(model)) text += kOfClass;
+  if (has_axes(model)) text += kAlongAxes;
   const auto& weights = model.unknown.weights;
   return text + fmt::format(kRule, weights[kLargestLogit], weights[kRunnerUpLogit],
                             model.head.classes() > 1 ? "second" : "largest", weights[kLogSumExp],
-                            weights[kNearestCosine]);
+                            mean_weight(model.unknown), weights[kNearestCosine], weights[kClassCloseness]);
+}
+
+void write_rows(std::string_view name, std::string_view count, ConstMatrixView<float> rows,
+                const std::function<void(std::string_view)>& write) {
+  write(fmt::format("#define CAPS_{0} {1}\nstatic const float NAME_{2}[CAPS_{0}][CAPS_FEATURES] = {{\n", count,
+                    rows.rows(), name));
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    write("  {" + number_list(rows.row(i)) + (i + 1 < rows.rows() ? "},\n" : "}\n"));
+  }
+  write("};\n");
 }
 
 // Constants that only some models have.
 void write_unknown_constants(const Model& model, const std::function<void(std::string_view)>& write) {
   if (!knows_strangers(model)) return;
   write(fmt::format("\n#define CAPS_UNKNOWN_THRESHOLD {}\n", literal(unknown_threshold(model.unknown, 0.05))));
-  if (!needs_support(model)) return;
-  const SupportIndex index(model.head.conditioning, model.support);
-  write(fmt::format("#define CAPS_SUPPORT {}\nstatic const float NAME_support[CAPS_SUPPORT][CAPS_FEATURES] = {{\n",
-                    index.rows().rows()));
-  for (std::size_t i = 0; i < index.rows().rows(); ++i) {
-    write("  {" + number_list(index.rows().row(i)) + (i + 1 < index.rows().rows() ? "},\n" : "}\n"));
+  if (!needs_support(model.unknown)) return;
+  const SupportIndex index(model.head.conditioning, model.support, 1, model.head.classes());
+  if (has_support(model)) {
+    write_rows("support", "SUPPORT", index.rows(), write);
+    write(fmt::format("static const int NAME_support_class[CAPS_SUPPORT] = {{{}}};\n",
+                      fmt::join(model.support.labels, ", ")));
   }
-  write("};\n");
+  if (has_means(model)) write_rows("means", "MEANS", index.means(), write);
+  if (has_axes(model)) write_rows("axes", "AXES", axes_of(model.unknown, model.head.dimension()), write);
 }
 
 void check_size(const Model& model) {
-  const std::size_t rows = model.head.classes() + (needs_support(model) ? model.support.rows() : 0);
+  const std::size_t rows = model.head.classes() + (has_support(model) ? model.support.rows() : 0) +
+                           (has_means(model) ? model.head.classes() : 0) + (has_axes(model) ? kSpreadAxes : 0);
   const std::size_t numbers = rows * model.head.dimension();
   if (numbers > kMostNumbersInC) {
     fail(ErrorKind::kInput,

@@ -13,6 +13,7 @@
 #include "annulus/base/error.h"
 #include "annulus/kernels/half.h"
 #include "annulus/kernels/rows.h"
+#include "annulus/learn/class_spread.h"
 #include "annulus/store/json_text.h"
 #include "annulus/store/safetensors.h"
 
@@ -26,9 +27,10 @@ constexpr const char* kCentre = "centre";  // the array of a model that centres 
 constexpr const char* kSupport = "support";
 constexpr const char* kSupportLabels = "support_labels";
 constexpr const char* kSupportPaths = "support_paths";  // the text of a JSON list; may be absent
-// How it knows strangers; both absent in a model that refuses nothing.
+// How it knows strangers; all absent in a model that refuses nothing, the axes also where there are none.
 constexpr const char* kWeights = "unknown_weights";
 constexpr const char* kQuantiles = "unknown_quantiles";
+constexpr const char* kAxes = "unknown_axes";
 constexpr const char* kTemperature = "temperature";  // absent where it is 1
 // The head before companions were added to it, where the model can grow from it.
 constexpr const char* kTrained = "trained_direction";
@@ -114,7 +116,7 @@ void check_support(const Model& model, ErrorKind kind, const std::string& source
   }
 }
 
-void check_unknown(const UnknownRule& rule, ErrorKind kind, const std::string& source) {
+void check_unknown(const UnknownRule& rule, std::size_t dimension, ErrorKind kind, const std::string& source) {
   if (rule.empty()) return;
   if (rule.quantiles.size() != kUnknownQuantiles) {
     fail(kind, "{}: expected {} numbers in \"{}\", found {}", source, kUnknownQuantiles, kQuantiles,
@@ -122,8 +124,14 @@ void check_unknown(const UnknownRule& rule, ErrorKind kind, const std::string& s
   }
   const auto finite = [](float number) { return std::isfinite(number); };
   if (!std::all_of(rule.weights.begin(), rule.weights.end(), finite) ||
-      !std::all_of(rule.quantiles.begin(), rule.quantiles.end(), finite)) {
-    fail(kind, "{}: expected finite numbers, found NaN or infinity in \"{}\" or \"{}\"", source, kWeights, kQuantiles);
+      !std::all_of(rule.quantiles.begin(), rule.quantiles.end(), finite) ||
+      !std::all_of(rule.axes.begin(), rule.axes.end(), finite)) {
+    fail(kind, "{}: expected finite numbers, found NaN or infinity in \"{}\", \"{}\" or \"{}\"", source, kWeights,
+         kQuantiles, kAxes);
+  }
+  if (rule.axes.size() % dimension != 0 || rule.axes.size() / dimension > kSpreadAxes) {
+    fail(kind, "{}: expected at most {} rows of {} numbers in \"{}\", found {} numbers", source, kSpreadAxes, dimension,
+         kAxes, rule.axes.size());
   }
   if (!std::is_sorted(rule.quantiles.begin(), rule.quantiles.end())) {
     fail(kind, "{}: expected \"{}\" in ascending order", source, kQuantiles);
@@ -165,7 +173,7 @@ void check_model(const Model& model, ErrorKind kind, const std::string& source) 
     fail(kind, "{}: expected a temperature above 0, found {}", source, model.temperature);
   }
   check_support(model, kind, source);
-  check_unknown(model.unknown, kind, source);
+  check_unknown(model.unknown, head.dimension(), kind, source);
   check_trained(model, kind, source);
   check_record(model.training, "the training record", kind, source);
   check_record(model.provenance, "the provenance", kind, source);
@@ -207,8 +215,8 @@ void check_arrays(const Safetensors& file, HeadKind kind) {
                               {kCentre, ElementType::kF32, 1},        {kSupport, ElementType::kF16, 2},
                               {kSupportLabels, ElementType::kI32, 1}, {kSupportPaths, ElementType::kU8, 1},
                               {kWeights, ElementType::kF32, 1},       {kQuantiles, ElementType::kF32, 1},
-                              {kTrained, ElementType::kF32, 2},       {kTrainedGain, ElementType::kF32, 1},
-                              {kTrainedBias, ElementType::kF32, 1}};
+                              {kAxes, ElementType::kF32, 2},          {kTrained, ElementType::kF32, 2},
+                              {kTrainedGain, ElementType::kF32, 1},   {kTrainedBias, ElementType::kF32, 1}};
   for (const auto& entry : file.tensors()) {
     const std::string& name = entry.first;
     const Tensor& tensor = entry.second;
@@ -248,13 +256,19 @@ UnknownRule read_unknown(const Safetensors& file) {
   if (file.find(kQuantiles) == nullptr && file.find(kWeights) == nullptr) return rule;
   const Tensor& quantiles = file.at(kQuantiles);
   const Tensor& weights = file.at(kWeights);
-  if (weights.elements() != kUnknownParts) {
-    fail(ErrorKind::kFormat, "{}: expected {} numbers in \"{}\", found {}", file.source(), kUnknownParts, kWeights,
-         weights.elements());
+  if (weights.elements() != kUnknownParts && weights.elements() != kFirstUnknownParts) {
+    fail(ErrorKind::kFormat, "{}: expected {} or {} numbers in \"{}\", found {}", file.source(), kFirstUnknownParts,
+         kUnknownParts, kWeights, weights.elements());
   }
+  // The cosine of four weights was another one: such a model has no rule any more.
+  if (weights.elements() == kFirstUnknownParts) return rule;
   to_floats(weights.type, weights.bytes, rule.weights);
   rule.quantiles.resize(quantiles.elements());
   to_floats(quantiles.type, quantiles.bytes, rule.quantiles);
+  if (const Tensor* const axes = file.find(kAxes)) {
+    rule.axes.resize(axes->elements());
+    to_floats(axes->type, axes->bytes, rule.axes);
+  }
   return rule;
 }
 
@@ -313,6 +327,9 @@ void write_to(const Model& model, Target& target, const std::string& source) {
   if (!model.unknown.empty()) {
     layout.push_back({kWeights, ElementType::kF32, {model.unknown.weights.size()}});
     layout.push_back({kQuantiles, ElementType::kF32, {model.unknown.quantiles.size()}});
+    if (const std::size_t axes = model.unknown.axes.size() / head.dimension(); axes > 0) {
+      layout.push_back({kAxes, ElementType::kF32, {axes, head.dimension()}});
+    }
   }
   const SupportRows& support = model.support;
   const std::string paths = support.paths.empty() ? std::string() : to_json(support.paths);
@@ -334,6 +351,7 @@ void write_to(const Model& model, Target& target, const std::string& source) {
   if (!model.unknown.empty()) {
     writer.write(std::as_bytes(std::span(model.unknown.weights)));
     writer.write(std::as_bytes(std::span(model.unknown.quantiles)));
+    writer.write(std::as_bytes(std::span(model.unknown.axes)));
   }
   if (!support.empty()) write_support(support, paths, writer);
   if (trained != nullptr) {

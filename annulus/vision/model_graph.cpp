@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "annulus/learn/conditioning.h"
 #include "annulus/learn/head.h"
 #include "annulus/learn/support_index.h"
+#include "annulus/learn/unknown.h"
 
 namespace annulus {
 namespace {
@@ -79,14 +81,64 @@ Logits add_logits(OnnxModel& graph, const Model& model, const std::string& featu
   return {unit, graph.node("Mul", {products, scalar(graph, "head/scale", static_cast<float>(scale))})};
 }
 
-// The largest cosine with a support row.
-std::string add_nearest_cosine(OnnxModel& graph, const Model& model, const std::string& rows) {
-  const OnnxModel::Shape shape = {length_of(model.head.dimension()), length_of(model.support.rows())};
-  const std::string support = graph.weight("head/support", shape, [&model] {
-    const SupportIndex index(model.head.conditioning, model.support);
-    return transposed(index.rows());
+// What `weight` holds for the class of the largest logit; its first dimension is the classes.
+std::string choose_class(OnnxModel& graph, const Logits& logits, const std::string& weight) {
+  const std::string named =
+      graph.node("ArgMax", {logits.values}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
+  return graph.node("Gather", {weight, named}, {{"axis", std::int64_t{0}}});
+}
+
+// Of the mean of the support rows of the class.
+std::string add_closeness(OnnxModel& graph, const Model& model, const Logits& logits) {
+  const std::int64_t dimension = length_of(model.head.dimension());
+  const std::string means = graph.weight("head/class_means", {length_of(model.head.classes()), dimension}, [&model] {
+    const SupportIndex index(model.head.conditioning, model.support, 1, model.head.classes());
+    const ConstMatrixView<float> rows = index.means();
+    return std::vector<float>(rows.data(), rows.data() + rows.rows() * rows.cols());
   });
-  return graph.reduce("ReduceMax", graph.node("MatMul", {rows, support}), {1}, false);
+  const std::string mean = choose_class(graph, logits, means);
+  // A mean times the length is a sum that every version of ONNX writes the same.
+  const std::string length = scalar(graph, "head/dimension", static_cast<float>(dimension));
+  const std::string product = graph.reduce("ReduceMean", graph.node("Mul", {logits.rows, mean}), {1}, false);
+  const std::string cosine = graph.node("Mul", {product, length});
+  const ConstMatrixView<float> axes = axes_of(model.unknown, model.head.dimension());
+  if (axes.empty()) return cosine;
+  const std::string columns =
+      graph.weight("head/axes", {dimension, length_of(axes.rows())}, [axes] { return transposed(axes); });
+  const std::string along = graph.node("MatMul", {graph.node("Sub", {logits.rows, mean}), columns});
+  const std::string squares = graph.reduce("ReduceSumSquare", along, {1}, false);
+  return graph.node("Add", {cosine, graph.node("Mul", {squares, scalar(graph, "head/half", 0.5F)})});
+}
+
+// The support rows class by class, as many of each as the largest has: the first one again in the place of those that a
+// class lacks.
+std::vector<float> support_by_class(const Model& model, std::size_t most) {
+  const SupportIndex index(model.head.conditioning, model.support);
+  const std::size_t dimension = model.head.dimension();
+  std::vector<float> numbers(model.head.classes() * most * dimension, 0.0F);
+  std::vector<std::size_t> seen(model.head.classes(), 0);
+  for (std::size_t i = 0; i < model.support.rows(); ++i) {
+    const auto c = static_cast<std::size_t>(model.support.labels[i]);
+    const auto row = index.rows().row(i);
+    const std::size_t end = seen[c] == 0 ? most : seen[c] + 1;
+    for (std::size_t place = seen[c]++; place < end; ++place) {
+      std::copy(row.begin(), row.end(), numbers.begin() + static_cast<std::ptrdiff_t>((c * most + place) * dimension));
+    }
+  }
+  return numbers;
+}
+
+// Of the nearest support row of the class.
+std::string add_nearest_cosine(OnnxModel& graph, const Model& model, const Logits& logits) {
+  const std::vector<std::size_t> counts = class_counts(model.support.labels, model.head.classes());
+  const std::size_t most = *std::max_element(counts.begin(), counts.end());
+  const std::int64_t dimension = length_of(model.head.dimension());
+  const std::string support = graph.weight("head/support", {length_of(counts.size()), length_of(most), dimension},
+                                           [&model, most] { return support_by_class(model, most); });
+  const std::string column =
+      graph.node("Reshape", {logits.rows, graph.integers("head/support_column", {-1, dimension, 1})});
+  const std::string cosines = graph.node("MatMul", {choose_class(graph, logits, support), column});
+  return graph.reduce("ReduceMax", cosines, {1, 2}, false);
 }
 
 std::string add_runner_up(OnnxModel& graph, const std::string& logits) {
@@ -118,7 +170,13 @@ void add_unknown_score(OnnxModel& graph, const Model& model, const Logits& logit
   }
   // log sum exp = largest - log(largest probability)
   if (weights[kLogSumExp] != 0.0F) add(kLogSumExp, graph.node("Sub", {largest, graph.node("Log", {best})}));
-  if (weights[kNearestCosine] != 0.0F) add(kNearestCosine, add_nearest_cosine(graph, model, logits.rows));
+  if (weights[kNearestCosine] != 0.0F) add(kNearestCosine, add_nearest_cosine(graph, model, logits));
+  if (weights[kClassCloseness] != 0.0F) add(kClassCloseness, add_closeness(graph, model, logits));
+  const float of_mean = mean_weight(model.unknown);
+  if (of_mean != 0.0F) {
+    const std::string mean = graph.reduce("ReduceMean", logits.values, {1}, false);
+    sum = graph.node("Add", {sum, graph.node("Mul", {mean, scalar(graph, "head/unknown_mean_weight", of_mean)})});
+  }
   graph.node("Identity", {sum}, {}, kUnknownOutput);
 }
 
@@ -207,7 +265,7 @@ void check_embeddable(const Backbone& backbone, const OnnxGraph& graph, const st
 }  // namespace
 
 bool knows_strangers(const Model& model) {
-  return !model.unknown.empty() && (model.unknown.weights[kNearestCosine] == 0.0F || !model.support.empty());
+  return !model.unknown.empty() && (!needs_support(model.unknown) || !model.support.empty());
 }
 
 OnnxModel feature_graph(const Model& model) {

@@ -35,6 +35,12 @@ TEST(ClassMap, FindsThePlaneInWhichClassesDiffer) {
   EXPECT_NEAR(map.points[0].y, map.points[1].y, 0.05);
   EXPECT_NEAR(std::abs(map.points[2].y - map.points[3].y), 1.0, 0.1);
   EXPECT_EQ(map.points[4].x, 0.0);
+  // Each class has one row, which lies where its mean does.
+  ASSERT_EQ(map.rows.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(map.rows[i].x, map.points[i].x, 1e-6);
+    EXPECT_NEAR(map.rows[i].y, map.points[i].y, 1e-6);
+  }
   const ClassMap again = class_map(rows.view(), labels, 5);
   EXPECT_EQ(again.points[2].y, map.points[2].y);
 }

@@ -139,16 +139,44 @@ TEST(Calibration, IsTheSameWhateverTheThreads) {
   EXPECT_EQ(one.unknown.quantiles, many.unknown.quantiles);
 }
 
-TEST(Calibration, OneRowAClassLeavesNothingToMeasure) {
+// With one row a class strangers alone can be had: no more of the known are refused than of them.
+TEST(Calibration, OneRowAClassGivesABound) {
   const Task task = make_task(1);
   Recipe recipe = quick();
-  const FitResult fit = fit_ibm2(task.rows, recipe);
-  const Calibration calibration = calibrate(keep_support(task.rows, {}), fit, recipe, fit_ibm2);
+  FitResult fit = fit_ibm2(task.rows, recipe);
+  Model model;
+  model.support = keep_support(task.rows, {});
+  const Calibration calibration = calibrate(model.support, fit, recipe, fit_ibm2);
   EXPECT_EQ(calibration.temperature, kOneRowTemperature);
-  recipe.name = "ibm2";
-  EXPECT_EQ(calibrate(keep_support(task.rows, {}), fit, recipe, fit_ibm2).temperature, 1.0);
-  EXPECT_TRUE(calibration.unknown.empty());
   EXPECT_TRUE(calibration.labels.empty());
+  recipe.name = "ibm2";
+  EXPECT_EQ(calibrate(model.support, fit, recipe, fit_ibm2).temperature, 1.0);
+  model.head = std::move(fit.head);
+  model.temperature = calibration.temperature;
+  model.unknown = calibration.unknown;
+  ASSERT_FALSE(model.unknown.empty());
+  const auto refused = [&](const Matrix<float>& rows, double share) {
+    std::vector<float> scores(rows.rows());
+    unknown_scores(model, rows.view(), scores, 1);
+    const auto count = std::count_if(scores.begin(), scores.end(),
+                                     [&](float score) { return score < unknown_threshold(model.unknown, share); });
+    return static_cast<double>(count) / static_cast<double>(scores.size());
+  };
+  for (const double share : {0.1, 0.3, 0.6}) EXPECT_LT(refused(task.queries, share), share + 0.05) << share;
+  Matrix<float> opposite(task.queries.rows(), 24);
+  for (std::size_t i = 0; i < opposite.rows(); ++i) {
+    for (std::size_t j = 0; j < 24; ++j) opposite(i, j) = -task.queries(i, j);
+  }
+  EXPECT_GT(refused(opposite, 0.3), 2 * refused(task.queries, 0.3));
+}
+
+TEST(Calibration, TwoSingleRowsGiveNoRule) {
+  LabelledRows two{Matrix<float>(2, 3), {0, 1}, 2};
+  two.features(0, 0) = 1.0F;
+  two.features(1, 1) = 1.0F;
+  const Recipe recipe = quick();
+  const FitResult fit = fit_ibm2(two, recipe);
+  EXPECT_TRUE(calibrate(keep_support(two, {}), fit, recipe, fit_ibm2).unknown.empty());
 }
 
 TEST(Calibration, ClassesOfOneRowAreTrainedOnAndNeverHeldOut) {

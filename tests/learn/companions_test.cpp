@@ -60,6 +60,11 @@ TEST(Companions, RidgeSolvesItsEquationsByRowsAndByDimensions) {
   const TrainingRows<float> many = wavy_rows(4, 16, 12);
   EXPECT_LT(worst_residual(many, ridge_weights(many, 0.1, 1), 0.1), 1e-4);
   EXPECT_GT(worst_residual(many, ridge_weights(many, 0.2, 1), 0.1), 1e-3) << "another penalty is another solution";
+  // Larger than a tile of the factor.
+  const TrainingRows<float> wide = wavy_rows(30, 5, 160);
+  EXPECT_LT(worst_residual(wide, ridge_weights(wide, 0.1, 2), 0.1), 1e-4);
+  const TrainingRows<float> tall = wavy_rows(30, 8, 160);
+  EXPECT_LT(worst_residual(tall, ridge_weights(tall, 0.1, 2), 0.1), 1e-4);
 }
 
 TEST(Companions, ClassMeansAreOfLengthOneAndPointAtTheirClass) {

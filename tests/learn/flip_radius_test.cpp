@@ -7,6 +7,7 @@
 
 #include "annulus/base/error.h"
 #include "annulus/learn/prediction.h"
+#include "annulus/learn/support_index.h"
 
 namespace annulus {
 namespace {
@@ -37,7 +38,9 @@ TEST(FlipRadius, IsTheDistanceToTheNearestBoundaryInUnitsOfTheNoise) {
       row(0, 3) = 0.5F;
       Matrix<float> logits(1, 3);
       predict_logits(model.head, row.view(), logits.view(), 1);
-      const float radius = FlipRadius(model).radii(logits.view(), 1).front();
+      const float radius = FlipRadius(model, SupportIndex(model.head.conditioning, model.support).rows())
+                               .radii(logits.view(), 1)
+                               .front();
       ASSERT_TRUE(std::isfinite(radius));
       ASSERT_GT(radius, 0.0F);
       // The spread of unit support rows in each dimension.
@@ -79,7 +82,7 @@ TEST(FlipRadius, IsTheDistanceToTheNearestBoundaryInUnitsOfTheNoise) {
 TEST(FlipRadius, NeedsTrainingRows) {
   Model model = sample(HeadKind::kCosine);
   model.support = {};
-  EXPECT_THROW(FlipRadius{model}, Error);
+  EXPECT_THROW(FlipRadius(model, {}), Error);
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST_P(GoldenFloat64, EveryStepWithin1em10) {
   };
   TrainOptions all_at_once = replay.options;
   all_at_once.batch = replay.rows.rows();
-  EXPECT_NEAR(training_accuracy(replay.head, replay.rows, all_at_once, test_noise), golden.number("virtual_acc"),
+  EXPECT_NEAR(training_accuracy(replay.head, replay.rows, all_at_once, {}, test_noise), golden.number("virtual_acc"),
               1e-12);
 
   Matrix<double> logits(replay.rows.rows(), classes);

@@ -209,6 +209,34 @@ TEST_P(SameBits, ForOneTwoAndFourThreads) {
 
 // 12,800 noise rows are wanted of a training: 10 steps of R 20 want the smallest groups that cost no more than the rest
 // of a step (20 * 4 * 64 / (20 * 32 + 4 * 64) originals, rounded up), 640 steps are content with one group.
+// In one step a class moves as it does when all learn; the others do not move.
+TEST(Training, SomeClassesLearnWhileTheOthersStay) {
+  const TrainingRows<float> rows = random_rows<float>(6, 4, 9);
+  for (const HeadKind kind : {HeadKind::kCosine, HeadKind::kLinear}) {
+    for (const NoiseSharing sharing : {NoiseSharing::kIndependent, NoiseSharing::kShared}) {
+      TrainOptions options;
+      options.epochs = 1;
+      options.epsilon = 1.5;
+      options.virtual_count = 8;
+      options.sharing = sharing;
+      const Head<float> before = initial_head<float>(kind, 6, 9, 1, 2);
+      Head<float> all = before.clone();
+      Head<float> some = before.clone();
+      train(all, rows, options);
+      options.learning = {2, 3};
+      train(some, rows, options);
+      for (std::size_t c = 0; c < 6; ++c) {
+        const bool learns = c >= 2 && c < 5;
+        const Head<float>& expected = learns ? all : before;
+        for (std::size_t j = 0; j < 9; ++j) EXPECT_NEAR(some.direction(c, j), expected.direction(c, j), 1e-6F);
+        EXPECT_NE(all.direction(c, 0), before.direction(c, 0));
+        const auto& number = kind == HeadKind::kCosine ? &Head<float>::gain : &Head<float>::bias;
+        EXPECT_NEAR((some.*number)[c], (expected.*number)[c], 1e-6F);
+      }
+    }
+  }
+}
+
 TEST(GroupedNoise, GroupsAreAsLargeAsTheTrainingAllows) {
   const auto rows = random_rows<float>(5, 4, 64);
   const auto gains = [&](std::size_t epochs, NoiseSharing sharing, std::size_t group) {

@@ -5,14 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 
 #include "annulus/base/error.h"
+#include "annulus/learn/growth_report.h"
 #include "annulus/learn/prediction.h"
 #include "annulus/learn/recipe.h"
 #include "annulus/learn/recipe_record.h"
 #include "annulus/task/synthetic.h"
+#include "tests/learn/accuracy.h"
 
 namespace annulus {
 namespace {
@@ -77,11 +81,7 @@ Model fitted(std::size_t classes, const Recipe& recipe, Method method = Method::
 Model fitted(std::size_t classes) { return fitted(classes, quick_recipe("default", HeadKind::kCosine)); }
 
 double accuracy(const Model& model, std::size_t first, std::size_t end) {
-  const LabelledRows rows = rows_of(first, end, false);
-  const auto predicted = predict_classes(model.head, rows.features.view(), 1);
-  std::size_t right = 0;
-  for (std::size_t i = 0; i < predicted.size(); ++i) right += predicted[i] == rows.labels[i] ? 1U : 0U;
-  return 100.0 * static_cast<double>(right) / static_cast<double>(predicted.size());
+  return percent_right(model.head, rows_of(first, end, false));
 }
 
 std::vector<float> numbers_of(const Head<float>& head) {
@@ -200,12 +200,87 @@ TEST(Grow, ReportsWhoIsMostAlikeAndWhoChanges) {
   EXPECT_EQ(growth.report.most_alike, "class 1");
   EXPECT_GT(growth.report.alike_cosine, 0.99);
   EXPECT_EQ(growth.report.old_rows, 6 * kShots);
+  EXPECT_EQ(growth.report.asked, 6 * kShots);
   EXPECT_EQ(growth.report.new_rows, kShots);
   std::size_t changed = 0;
   for (const ClassChange& change : growth.report.classes) changed += change.changed;
   EXPECT_EQ(changed, growth.report.changed);
   // Equal rows cannot be told apart: what the twin gets right, class 1 loses.
   EXPECT_EQ(growth.report.new_right, growth.report.changed);
+}
+
+TEST(Grow, OfManyRowsThoseOfAlikeClassesAndASampleAreAsked) {
+  // The means of class c and c + 1 are the more alike the larger c is; 5 rows a class.
+  constexpr std::size_t kMany = 1000;
+  Matrix<float> means(kMany, 2);
+  std::vector<std::int32_t> labels;
+  for (std::size_t c = 0; c < kMany; ++c) {
+    const double angle = 3.0 * std::sqrt(static_cast<double>(c) / kMany);
+    means(c, 0) = static_cast<float>(std::cos(angle));
+    means(c, 1) = static_cast<float>(std::sin(angle));
+    if (c + 1 < kMany) labels.insert(labels.end(), kShots, static_cast<std::int32_t>(c));
+  }
+  std::vector<bool> changed(kMany, false);
+  changed.back() = true;  // new: no rows before
+  const std::vector<std::size_t> asked = rows_to_ask(means, changed, labels);
+  EXPECT_EQ(asked.size(), 1024U);
+  EXPECT_TRUE(std::is_sorted(asked.begin(), asked.end()));
+  EXPECT_EQ(std::adjacent_find(asked.begin(), asked.end()), asked.end());
+  std::vector<std::size_t> counts(kMany, 0);
+  for (const std::size_t row : asked) ++counts[static_cast<std::size_t>(labels[row])];
+  EXPECT_TRUE(std::all_of(counts.begin() + 900, counts.end() - 1, [](std::size_t count) { return count == kShots; }));
+  EXPECT_TRUE(std::all_of(counts.begin(), counts.begin() + 890, [](std::size_t count) { return count <= 1; }));
+  const auto total = [&](std::size_t first) {
+    return std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(first),
+                           counts.begin() + static_cast<std::ptrdiff_t>(first) + 100, std::size_t{0});
+  };
+  EXPECT_NEAR(static_cast<double>(total(0)), static_cast<double>(total(600)), 2.0) << "evenly spaced";
+  labels.resize(1024);
+  EXPECT_EQ(rows_to_ask(means, changed, labels).size(), 1024U);
+  EXPECT_EQ(rows_to_ask(means, {}, std::vector<std::int32_t>(5000, 3)).size(), 1024U);
+}
+
+TEST(Grow, InALargeModelOnlyTheChangedClassLearns) {
+  constexpr std::size_t kMany = 530;
+  SyntheticOptions options;
+  options.classes = kMany + 1;
+  options.train_rows = 4;
+  options.test_rows = 1;
+  options.dimension = 16;
+  const FeatureSet set = make_synthetic(options);
+  std::vector<std::uint32_t> old_rows;
+  std::vector<std::uint32_t> new_ones;
+  for (std::uint32_t i = 0; i < set.rows(); ++i) {
+    if (set.is_train()[i] != 0) (set.labels()[i] < static_cast<std::int32_t>(kMany) ? old_rows : new_ones).push_back(i);
+  }
+  Recipe recipe = quick_recipe("default", HeadKind::kCosine);
+  set_epochs(recipe, 3);
+  const auto grown = [&](int threads) {
+    LabelledRows rows = gather(set, old_rows);
+    rows.classes = kMany;
+    Model model;
+    model.support = keep_support(rows, {});
+    FitResult fit = fit_ibm2(rows, recipe);
+    model.head = std::move(fit.head);
+    model.trained = std::move(fit.trained);
+    model.epsilon = fit.epsilon;
+    model.training = describe(recipe);
+    for (std::size_t c = 0; c < kMany; ++c) model.class_names.push_back(fmt::format("class {}", c));
+    const std::vector<float> before = numbers_of(*model.trained);
+    Growth growth = add_class(std::move(model), {gather(set, new_ones).features, {}}, "new", {threads, 0.0});
+    const std::vector<float> after = numbers_of(*growth.model.trained);
+    EXPECT_TRUE(std::equal(after.begin(), after.begin() + kMany * 16, before.begin()));
+    EXPECT_EQ(growth.report.old_rows, 4 * kMany);
+    EXPECT_EQ(growth.report.asked, 1024U);
+    EXPECT_EQ(growth.model.head.classes(), kMany + 1);
+    // More rows of it move it alone again.
+    growth = add_examples(std::move(growth.model), {gather(set, new_ones).features, {}}, "new", {threads, 0.0});
+    const std::vector<float> again = numbers_of(*growth.model.trained);
+    EXPECT_TRUE(std::equal(after.begin(), after.begin() + kMany * 16, again.begin()));
+    EXPECT_FALSE(std::equal(after.begin() + kMany * 16, after.begin() + (kMany + 1) * 16, again.begin() + kMany * 16));
+    return numbers_of(growth.model.head);
+  };
+  EXPECT_EQ(grown(1), grown(3));
 }
 
 TEST(Grow, PathsStayWithTheirRows) {

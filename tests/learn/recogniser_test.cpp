@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <utility>
 
 #include "annulus/base/error.h"
 #include "annulus/learn/fit_model.h"
 #include "annulus/learn/prediction.h"
 #include "annulus/learn/unknown.h"
+#include "annulus/store/model_file.h"
+#include "annulus/store/paged_memory.h"
 #include "annulus/task/synthetic.h"
 
 namespace annulus {
@@ -52,6 +55,14 @@ class RecogniserTest : public testing::Test {
     return gather(features, rows).features;
   }
 };
+
+TEST_F(RecogniserTest, RowsInAFileGiveTheSameBits) {
+  const ModelFit in_memory = fit();
+  page_large_matrices(256, testing::TempDir());
+  const ModelFit in_files = fit();
+  page_large_matrices(std::numeric_limits<std::size_t>::max(), {});
+  EXPECT_EQ(model_bytes(in_memory.model), model_bytes(in_files.model));
+}
 
 TEST_F(RecogniserTest, AModelRemembersWhereItCameFrom) {
   FitModelOptions options;

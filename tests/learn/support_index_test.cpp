@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <utility>
 #include <vector>
+
+#include "annulus/learn/class_spread.h"
 
 namespace annulus {
 namespace {
@@ -40,6 +43,81 @@ TEST(SupportIndex, NearestFirstAndOfEqualsTheLowerNumber) {
   EXPECT_EQ(numbers(index.nearest(std::as_const(row).view(), 2, 1, {0})[0]), (Rows{3, 1}));
   EXPECT_TRUE(index.nearest(std::as_const(row).view(), 0, 1)[0].empty());
   EXPECT_EQ(index.nearest(std::as_const(row).view(), 1, 1)[0][0].cosine, 1.0F);
+}
+
+TEST(SupportIndex, LooksAtAllOfManyRows) {
+  // Rows of a circle; every tenth is the same as the one before it.
+  constexpr std::size_t kRows = 3000;
+  SupportRows support;
+  support.features = Matrix<float>(kRows, 2);
+  for (std::size_t i = 0; i < kRows; ++i) {
+    const double angle = static_cast<double>((i - (i % 10 == 9 ? 1U : 0U)) * 7919U % 6283U) / 1000.0;
+    support.features(i, 0) = static_cast<float>(std::cos(angle));
+    support.features(i, 1) = static_cast<float>(std::sin(angle));
+    support.labels.push_back(0);
+  }
+  const SupportIndex index({}, support);
+  Matrix<float> asked(20, 2);
+  for (std::size_t i = 0; i < asked.rows(); ++i) {
+    asked(i, 0) = static_cast<float>(std::cos(0.3 * static_cast<double>(i)));
+    asked(i, 1) = static_cast<float>(std::sin(0.3 * static_cast<double>(i)));
+  }
+  const auto found = index.nearest(std::as_const(asked).view(), 5, 2);
+  const auto all = index.nearest(std::as_const(asked).view(), kRows, 1);
+  for (std::size_t i = 0; i < asked.rows(); ++i) {
+    ASSERT_EQ(all[i].size(), kRows);
+    for (std::size_t j = 1; j < kRows; ++j) {
+      const bool equal = all[i][j - 1].cosine == all[i][j].cosine;
+      EXPECT_TRUE(equal ? all[i][j - 1].row < all[i][j].row : all[i][j - 1].cosine > all[i][j].cosine);
+    }
+    EXPECT_EQ(numbers(found[i]), numbers({all[i].begin(), all[i].begin() + 5}));
+  }
+}
+
+TEST(SupportIndex, ClosenessToMeansLeavesTheRowItselfOutWhenTold) {
+  SupportRows support = plane_rows();
+  support.labels = {0, 1, 1, 0, 2, 1};
+  const SupportIndex index({}, support);
+  Matrix<float> rows(2, 2);
+  rows(0, 0) = 1.0F;   // row 0 of the support, whose class has (0.8, 0.6) beside it
+  rows(1, 0) = -0.6F;  // row 4, alone in its class
+  rows(1, 1) = 0.8F;
+  const double length = std::sqrt(0.5 * 0.5 + 0.75 * 0.75);
+  using Classes = std::vector<std::int32_t>;
+  const auto with = index.closeness(std::as_const(rows).view(), Classes{0, 2}, {}, 1);
+  EXPECT_NEAR(with[0], 1.8 / std::sqrt(1.8 * 1.8 + 0.6 * 0.6), 1e-6);
+  EXPECT_NEAR(with[1], 1.0, 1e-6);
+  // Two rows are two parts: each has axes of all rows but itself.
+  const std::vector<std::size_t> left_out = {0, 4};
+  const auto along_half = [&](std::size_t row, double x, double y) {
+    const std::vector<std::size_t> alone = {row};
+    const std::vector<float> difference = {static_cast<float>(x), static_cast<float>(y)};
+    return along_axes(class_spread_axes(index.rows(), support.labels, 1, alone).view(), difference) / 2.0;
+  };
+  const auto without = index.closeness_without(left_out, Classes{0, 2}, 1);
+  EXPECT_NEAR(without[0], 0.8 + along_half(0, 0.2, -0.6), 1e-5);
+  EXPECT_GT(along_half(0, 0.2, -0.6), 0.01);
+  EXPECT_EQ(without[1], -1.0F);
+  const auto others = index.closeness_without(left_out, Classes{1, 1}, 1);
+  const double x = 0.5 / length;
+  const double y = 0.75 / length;
+  EXPECT_NEAR(others[0], x + along_half(0, 1.0 - x, -y), 1e-5);
+  EXPECT_NEAR(others[1], -0.6 * x + 0.8 * y + along_half(4, -0.6 - x, 0.8 - y), 1e-5);
+}
+
+TEST(SupportIndex, DifferencesAlongAxesCountLess) {
+  const SupportIndex index({}, plane_rows());
+  Matrix<float> rows(1, 2);
+  rows(0, 0) = 0.6F;
+  rows(0, 1) = 0.8F;
+  Matrix<float> axis(1, 2);
+  axis(0, 1) = 0.5F;
+  const std::vector<std::int32_t> named = {0};
+  const auto mean = index.means().row(0);
+  const double cosine = 0.6 * static_cast<double>(mean[0]) + 0.8 * static_cast<double>(mean[1]);
+  const double along = 0.5 * (0.8 - static_cast<double>(mean[1]));
+  const auto close = index.closeness(std::as_const(rows).view(), named, std::as_const(axis).view(), 1);
+  EXPECT_NEAR(close[0], cosine + along * along / 2.0, 1e-6);
 }
 
 }  // namespace

@@ -48,11 +48,11 @@ TEST_F(ExportOnnx, AnswersAsTheLibraryForEveryKindOfHeadAndConditioning) {
   EXPECT_EQ(folder.files(), 1U);
 }
 
-// A rule that asks for all four parts of a score.
+// A rule that asks for all parts of a score, about a head of which only one class has rows.
 void teach_strangers(Model& model) {
   const std::size_t dimension = model.head.dimension();
   model.temperature = 0.7;
-  model.unknown.weights = {0.5F, -0.25F, 0.125F, 2.0F};
+  model.unknown.weights = {0.5F, -0.25F, 0.125F, 2.0F, 1.5F};
   for (std::size_t i = 0; i < kUnknownQuantiles; ++i) model.unknown.quantiles.push_back(0.01F * static_cast<float>(i));
   model.support.features = Matrix<float>(7, dimension);
   for (std::size_t i = 0; i < 7; ++i) {
@@ -61,6 +61,9 @@ void teach_strangers(Model& model) {
     }
   }
   model.support.labels.assign(7, 0);
+  for (std::size_t i = 0; i < 3 * dimension; ++i) {
+    model.unknown.axes.push_back(0.3F * std::cos(static_cast<float>(i * i)));
+  }
 }
 
 TEST_F(ExportOnnx, ScoresStrangersAsTheLibrary) {

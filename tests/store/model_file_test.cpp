@@ -128,8 +128,11 @@ TEST(ModelFile, KeepsItsTrainedHeadBesideItsRows) {
 
 Model model_with_unknown_rule() {
   Model model = model_with_support();
-  model.unknown.weights = {1.0F, -0.5F, 0.25F, 3.0F};
+  model.unknown.weights = {1.0F, -0.5F, 0.25F, 3.0F, 2.0F};
   for (std::size_t i = 0; i < kUnknownQuantiles; ++i) model.unknown.quantiles.push_back(0.1F * static_cast<float>(i));
+  for (std::size_t i = 0; i < 2 * model.head.dimension(); ++i) {
+    model.unknown.axes.push_back(0.2F * static_cast<float>(i));
+  }
   return model;
 }
 
@@ -142,6 +145,7 @@ TEST(ModelFile, KeepsItsTemperatureAndHowItKnowsStrangers) {
   EXPECT_EQ(read.temperature, written.temperature);
   EXPECT_EQ(read.unknown.weights, written.unknown.weights);
   EXPECT_EQ(read.unknown.quantiles, written.unknown.quantiles);
+  EXPECT_EQ(read.unknown.axes, written.unknown.axes);
   EXPECT_EQ(read.support.labels, written.support.labels);
   EXPECT_EQ(std::memcmp(read.support.features.data(), written.support.features.data(), 10 * sizeof(float)), 0);
 
@@ -150,6 +154,7 @@ TEST(ModelFile, KeepsItsTemperatureAndHowItKnowsStrangers) {
   EXPECT_EQ(plain.metadata_or("temperature", "absent"), "absent");
   EXPECT_EQ(plain.find("unknown_weights"), nullptr);
   EXPECT_EQ(plain.find("unknown_quantiles"), nullptr);
+  EXPECT_EQ(plain.find("unknown_axes"), nullptr);
   EXPECT_EQ(read_model(folder / "plain").temperature, 1.0);
   EXPECT_TRUE(read_model(folder / "plain").unknown.empty());
 }
@@ -164,6 +169,9 @@ TEST(ModelFile, RefusesRulesThatMakeNoSense) {
   refused("temperature above 0, found 0", [](Model& model) { model.temperature = 0.0; });
   refused("temperature above 0, found nan", [](Model& model) { model.temperature = std::nan(""); });
   refused("101 numbers in \"unknown_quantiles\", found 100", [](Model& model) { model.unknown.quantiles.pop_back(); });
+  refused("at most 16 rows of", [](Model& model) { model.unknown.axes.pop_back(); });
+  refused("at most 16 rows of", [](Model& model) { model.unknown.axes.resize(17 * model.head.dimension(), 0.0F); });
+  refused("\"unknown_axes\"", [](Model& model) { model.unknown.axes[1] = std::nanf(""); });
   refused("ascending order", [](Model& model) { model.unknown.quantiles[50] = -1.0F; });
   refused("NaN or infinity", [](Model& model) { model.unknown.weights[3] = std::nanf(""); });
   refused("NaN or infinity",
@@ -276,7 +284,7 @@ TEST(ModelFile, RefusesOtherArrays) {
     v.layout.push_back({"unknown_weights", ElementType::kF32, {4}});
     v.numbers.resize(8, 1.0F);
   });
-  refused("expected 4 numbers in \"unknown_weights\", found 3", [](Variant& v) {
+  refused("expected 4 or 5 numbers in \"unknown_weights\", found 3", [](Variant& v) {
     v.layout.push_back({"unknown_weights", ElementType::kF32, {3}});
     v.layout.push_back({"unknown_quantiles", ElementType::kF32, {101}});
     v.numbers.resize(108, 1.0F);

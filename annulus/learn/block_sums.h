@@ -1,0 +1,74 @@
+// The sums of a softmax whose classes are held in blocks by several processes: each adds its own, all learn the totals.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "annulus/base/matrix.h"
+#include "annulus/base/team.h"
+#include "annulus/kernels/block_softmax.h"
+#include "annulus/learn/gradient.h"
+
+namespace annulus {
+
+// Originals [first, first + count) of logits.
+template <class T>
+VirtualLogits<T> part_of(const VirtualLogits<T>& logits, std::size_t first, std::size_t count) {
+  return {logits.original.rows_at(first, count), logits.noise, logits.scale.rows_at(first, count),
+          logits.labels.subspan(first, count)};
+}
+
+// Of all pairs of originals and noise rows of a step.
+template <class T>
+class BlockSums {
+ public:
+  BlockSums() = default;
+  // `memory` has three rows for each original, which stand together, and a column for each noise row.
+  BlockSums(MatrixView<T> memory, bool count_hits)
+      : memory_(memory), originals_(memory.rows() / 3), count_hits_(count_hits) {}
+
+  // Where the block's own statistics of some originals go.
+  BlockStatistics<T> own(std::size_t first, std::size_t count) const {
+    return {memory_.rows_at(first, count), memory_.rows_at(originals_ + first, count),
+            memory_.rows_at(2 * originals_ + first, count)};
+  }
+
+  // Cost: two exchanges of a number a pair, and two more numbers where hits are counted.
+  void exchange(Team& blocks) {
+    const std::size_t pairs = originals_ * memory_.cols();
+    const std::span<T> log_sums(memory_.data(), pairs);
+    std::vector<T> sums(log_sums.begin(), log_sums.end());
+    blocks.largest(std::span<T>(memory_.data(), count_hits_ ? 3 * pairs : pairs));
+    for (std::size_t i = 0; i < pairs; ++i) sums[i] = std::exp(sums[i] - log_sums[i]);
+    blocks.sum(std::span<T>(sums));
+    for (std::size_t i = 0; i < pairs; ++i) log_sums[i] += std::log(sums[i]);
+    first_ = blocks.rank() == 0;
+  }
+
+  // What stands for all blocks together, after the exchange.
+  ConstMatrixView<T> log_sum(std::size_t first, std::size_t count) const { return memory_.rows_at(first, count); }
+  // The part of loss and hits that no block has by itself: the first block counts it.
+  StepSums common(std::size_t first, std::size_t count, double weight) const {
+    StepSums sums;
+    if (!first_) return sums;
+    const BlockStatistics<T> all = own(first, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t r = 0; r < memory_.cols(); ++r) {
+        sums.loss += weight * static_cast<double>(all.log_sum(i, r));
+        if (count_hits_ && all.label(i, r) >= all.largest(i, r)) sums.hits += weight;
+      }
+    }
+    return sums;
+  }
+
+ private:
+  MatrixView<T> memory_;
+  std::size_t originals_ = 0;
+  bool count_hits_ = false;
+  bool first_ = false;
+};
+
+}  // namespace annulus

@@ -1,0 +1,200 @@
+// Fits that are ended again and again and go on from their checkpoint, with the same and with other numbers of
+// processes.
+#include "annulus/store/training_log_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "annulus/base/error.h"
+#include "annulus/learn/recipe.h"
+#include "annulus/learn/work_share.h"
+#include "annulus/task/synthetic.h"
+#include "tests/learn/thread_team.h"
+#include "tests/store/expect_error.h"
+#include "tests/store/scratch_folder.h"
+
+namespace annulus {
+namespace {
+
+LabelledRows small_rows() {
+  const FeatureSet set = make_synthetic({.classes = 7, .train_rows = 4, .test_rows = 1, .dimension = 10, .noise = 0.8});
+  return gather(set, draw_split(set, {4, 1}).support);
+}
+
+Recipe short_recipe() {
+  Recipe recipe = recipe_named("default");
+  set_virtual_count(recipe, 6);
+  set_epochs(recipe, 12);
+  set_batch(recipe, 8);
+  set_threads(recipe, 1);
+  recipe.search.probe.epochs = 3;
+  recipe.search.least_steps = 8;
+  recipe.search.tolerance = 0.3;
+  return recipe;
+}
+
+bool same_bits(const Head<float>& a, const Head<float>& b) {
+  return a.bias == b.bias && a.classes() == b.classes() &&
+         std::equal(a.direction.data(), a.direction.data() + a.classes() * a.dimension(), b.direction.data());
+}
+
+// A fit with a state kept before every step, which is ended after `calls` reports of progress.
+FitResult fit_until(const std::filesystem::path& file, std::size_t calls, std::uint64_t& found) {
+  TrainingLogFile log(file, "key", {0.0, nullptr, true});
+  Recipe recipe = short_recipe();
+  set_log(recipe, &log);
+  const auto progress = [&](const Progress&) { return calls-- > 0; };
+  try {
+    FitResult result = fit_ibm2(small_rows(), recipe, progress);
+    found = log.steps_found();
+    log.remove();
+    return result;
+  } catch (const Error&) {
+    found = log.steps_found();
+    throw;
+  }
+}
+
+TEST(TrainingLogFile, AnEndedFitGoesOnToTheSameBits) {
+  const ScratchFolder scratch;
+  const FitResult whole = fit_ibm2(small_rows(), short_recipe());
+  std::size_t ended = 0;
+  std::uint64_t found_before = 0;
+  for (;;) {
+    std::uint64_t found = 0;
+    try {
+      const FitResult result = fit_until(scratch / "checkpoint", 9, found);
+      EXPECT_TRUE(same_bits(result.head, whole.head));
+      EXPECT_TRUE(same_bits(*result.trained, *whole.trained));
+      EXPECT_EQ(result.epsilon, whole.epsilon);
+      EXPECT_EQ(result.search->probes.size(), whole.search->probes.size());
+      EXPECT_EQ(result.training_accuracy, whole.training_accuracy);
+      EXPECT_EQ(result.virtual_accuracy, whole.virtual_accuracy);
+      break;
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::kCancelled);
+      ASSERT_LT(++ended, 200U) << "each start goes further than the one before";
+    }
+    EXPECT_GE(found, found_before);
+    found_before = found;
+  }
+  EXPECT_GT(ended, 3U);
+  EXPECT_EQ(scratch.files(), 0U) << "nothing is left once the fit is done";
+}
+
+TEST(TrainingLogFile, OneFitAtATimeIsAtACheckpoint) {
+  const ScratchFolder scratch;
+  {
+    const TrainingLogFile first(scratch / "checkpoint", "key", {});
+    expect_error(ErrorKind::kUsage, "no other fit is at", [&] { TrainingLogFile(scratch / "checkpoint", "key", {}); });
+    EXPECT_NO_THROW(TrainingLogFile(scratch / "another", "key", {}));
+  }
+  EXPECT_NO_THROW(TrainingLogFile(scratch / "checkpoint", "key", {}));
+  EXPECT_EQ(scratch.files(), 0U);
+}
+
+TEST(TrainingLogFile, ATrainingThatDivergesCanBeReadAgain) {
+  const ScratchFolder scratch;
+  std::vector<float> state(3, 1.5F);
+  const std::vector<KeptNumbers> kept = {{state, 0, 3}};
+  {
+    TrainingLogFile log(scratch / "checkpoint", "key", {});
+    log.keep_state({7, std::numeric_limits<double>::infinity(), 2.0}, kept);
+  }
+  TrainingLogFile log(scratch / "checkpoint", "key", {});
+  state.assign(3, 0.0F);
+  const auto found = log.find_state(kept);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->steps, 7U);
+  EXPECT_FALSE(std::isfinite(found->loss));
+  EXPECT_EQ(state, std::vector<float>(3, 1.5F));
+}
+
+TEST(TrainingLogFile, HeadsThatAKillLeftBehindAreRemovedToo) {
+  const ScratchFolder scratch;
+  std::vector<float> head(2, 1.0F);
+  const std::vector<KeptNumbers> kept = {{head, 0, 2}};
+  TrainingLogFile log(scratch / "checkpoint", "key", {});
+  log.keep_training({1, 0.5, 1.0}, false, kept);
+  std::filesystem::copy_file(scratch / "checkpoint.head-0", scratch / "copy");
+  log.keep_training({1, 0.25, 1.0}, true, kept);
+  EXPECT_FALSE(std::filesystem::exists(scratch / "checkpoint.head-0"));
+  std::filesystem::rename(scratch / "copy", scratch / "checkpoint.head-0");  // as if the kill had come before its end
+  log.remove();
+  EXPECT_EQ(scratch.files(), 1U) << "only the lock, which goes with the log";
+}
+
+TEST(TrainingLogFile, OtherNumbersOfProcessesGoOn) {
+  const ScratchFolder scratch;
+  const FitResult whole = fit_ibm2(small_rows(), short_recipe());
+  struct Start {
+    std::size_t ranks;
+    std::size_t blocks;
+  };
+  const Start starts[] = {{2, 2}, {3, 1}, {1, 1}, {4, 2}, {3, 3}};
+  bool done = false;
+  std::size_t ended = 0;
+  std::uint64_t found_before = 0;
+  for (std::size_t i = 0; !done; ++i) {
+    const Start& start = starts[i % std::size(starts)];
+    std::uint64_t found = 0;
+    const auto body = [&](Team& team) {
+      const WorkShare share(team, start.blocks, 7);
+      TrainingLogFile log(scratch / "checkpoint", "key", {0.0, &team, share.same_block().rank() == 0});
+      Recipe recipe = short_recipe();
+      set_share(recipe, &share);
+      set_log(recipe, &log);
+      std::size_t calls = 9;
+      const FitResult result =
+          fit_ibm2(small_rows(), recipe, [&](const Progress&) { return team.rank() != 0 || calls-- > 0; });
+      if (team.rank() != 0) {
+        collect_head(&share, result.head.clone());
+        return;
+      }
+      found = log.steps_found();
+      const Head<float> head = collect_head(&share, result.head.clone());
+      EXPECT_NEAR(result.epsilon, whole.epsilon, 0.01 * whole.epsilon);
+      double differences = 0.0;
+      double squares = 0.0;
+      for (std::size_t j = 0; j < head.classes() * head.dimension(); ++j) {
+        const auto value = static_cast<double>(whole.head.direction.data()[j]);
+        squares += value * value;
+        differences += std::pow(static_cast<double>(head.direction.data()[j]) - value, 2.0);
+      }
+      EXPECT_LT(std::sqrt(differences / squares), 0.01);
+      log.remove();
+      done = true;
+    };
+    try {
+      run_team(start.ranks, body);
+      EXPECT_GT(found, found_before);
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::kCancelled);
+      ASSERT_LT(++ended, 200U);
+    }
+  }
+  EXPECT_GT(ended, 4U);
+  EXPECT_EQ(scratch.files(), 0U);
+}
+
+TEST(TrainingLogFile, RefusesOtherFitsAndDamage) {
+  const ScratchFolder scratch;
+  const auto file = scratch / "checkpoint";
+  std::uint64_t found = 0;
+  EXPECT_THROW(fit_until(file, 40, found), Error);
+  expect_error(ErrorKind::kInput, "other data or options", [&] { TrainingLogFile(file, "another key", {}); });
+  const std::string text = content_of(file);
+  scratch.write("cut", text.substr(0, text.size() / 2));
+  expect_error(ErrorKind::kFormat, "damaged", [&] { TrainingLogFile(scratch / "cut", "key", {}); });
+  scratch.write("empty", "");
+  expect_error(ErrorKind::kFormat, "empty", [&] { TrainingLogFile(scratch / "empty", "key", {}); });
+  // The numbers beside it cut short.
+  for (const char* name : {"checkpoint.state-0", "checkpoint.state-1"}) {
+    if (std::filesystem::exists(scratch / name)) std::filesystem::resize_file(scratch / name, 100);
+  }
+  expect_error(ErrorKind::kFormat, "found 100", [&] { fit_until(file, 1000000, found); });
+}
+
+}  // namespace
+}  // namespace annulus
