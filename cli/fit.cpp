@@ -3,17 +3,25 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 #include <utility>
 
+#include "annulus/base/checksum.h"
+#include "annulus/base/version.h"
 #include "annulus/learn/fit_model.h"
+#include "annulus/learn/work_share.h"
 #include "annulus/store/model_file.h"
+#include "annulus/store/training_log_file.h"
 #include "annulus/task/few_shot_task.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
 #include "cli/interrupt.h"
+#include "cli/launch.h"
 #include "cli/load_data.h"
 #include "cli/progress_bar.h"
 #include "cli/recipe_options.h"
+#include "cli/team.h"
 
 namespace annulus::cli {
 namespace {
@@ -27,6 +35,9 @@ struct FitOptions {
   std::string json;
   bool strip = false;
   bool calibrate = true;
+  std::size_t class_ranks = 0;
+  std::string checkpoint;
+  double checkpoint_seconds = 30.0;
   RunOptions run;
   RecipeOptions recipe;
 };
@@ -86,25 +97,72 @@ void print_summary(const FitOptions& options, const Model& model, std::size_t ro
   fmt::print("\nwrote {}\n", options.output);
 }
 
+// Processes that were given different data would make nonsense together.
+void expect_same(Team& team, const std::string& own) {
+  std::string first = own;
+  team.broadcast(std::as_writable_bytes(std::span(first)));
+  double differ = own == first ? 0.0 : 1.0;
+  team.sum(std::span<double>(&differ, 1));
+  if (differ > 0.0) {
+    fail(ErrorKind::kInput, "expected the same rows and options on every process, found others on {} of {}", differ,
+         team.size());
+  }
+}
+
+// Stands for everything that the numbers of a fit depend on.
+std::string fit_key(const FitOptions& options, const Recipe& recipe, const FeatureSet& set) {
+  std::string text = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", kVersion, content_checksum(set), options.method,
+                                 options.shots, options.calibrate, options.recipe.group.value_or(0));
+  for (const auto& [name, value] : describe(recipe)) text += name + "=" + value + "\n";
+  return sha256_hex(std::as_bytes(std::span(text)));
+}
+
+// What a fit by several processes, or one that can go on after it was ended, needs beside its recipe.
+struct FitCompany {
+  std::unique_ptr<Team> team;
+  std::optional<WorkShare> share;
+  std::optional<TrainingLogFile> log;
+};
+
+void gather_company(const FitOptions& options, const FeatureSet& set, FitCompany& company, Recipe& recipe) {
+  company.team = open_team();
+  if (!company.team && options.checkpoint.empty()) return;
+  const std::string key = fit_key(options, recipe, set);
+  if (company.team) {
+    expect_same(*company.team, key);
+    company.share.emplace(*company.team, options.class_ranks, set.classes());
+    set_share(recipe, &*company.share);
+  }
+  if (options.checkpoint.empty()) return;
+  TrainingLogFile::Options keeping{options.checkpoint_seconds, company.team.get(), true};
+  if (company.share) keeping.writes = company.share->same_block().rank() == 0;
+  company.log.emplace(options.checkpoint, key, keeping);
+  set_log(recipe, &*company.log);
+}
+
 void run_fit(const FitOptions& options) {
   const std::size_t shots = parse_shots(options.shots);
-  const Recipe recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
+  Recipe recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
   std::size_t rows = 0;
   ModelFit fitted;
+  FitCompany company;
   {
     ProgressBar bar(options.run.quiet);
     const FeatureSet set = load_data(options.data, options.run.threads, bar);
     TrainingData data = training_data(set, draw_split(set, {shots, options.run.seed}).support);
     rows = data.rows.labels.size();
     if (!options.licence.empty()) data.provenance["data_licence"] = options.licence;
+    gather_company(options, set, company, recipe);
     fitted =
         fit_model(std::move(data), recipe,
                   {options.method, options.calibrate, options.strip, options.run.seed, options.shots}, bar.callback());
   }
   const HeldOutQuality held_out = quality_of(fitted.held_out);
   const double seconds = fitted.calibration_seconds;
+  if (only_helps()) return;
   stop_if_interrupted();
   write_model(fitted.model, options.output);
+  if (company.log) company.log->remove();
   if (!options.json.empty())
     write_json(options.json, fit_json(options, fitted.model, rows, fitted.fit, held_out, seconds));
   if (!options.run.quiet && options.json != "-")
@@ -135,6 +193,22 @@ void add_fit(CLI::App& app, Action& action) {
                    "Leave the training rows out of the model: smaller, but it can neither grow nor explain");
   command.add_flag("!--no-calibrate", options->calibrate,
                    "Hold no rows out to learn the temperature of probabilities and when to answer unknown");
+  command
+      .add_option(
+          "--class-ranks", options->class_ranks,
+          "Of a fit by several processes (mpirun): into how many blocks classes are cut; the rest share the rows. "
+          "0: chosen by the number of classes")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--checkpoint", options->checkpoint,
+          "Keep what is computed in FILE and files beside it, and go on from there; removed once the model is written")
+      ->type_name("FILE");
+  command.add_option("--checkpoint-seconds", options->checkpoint_seconds, "Time between two states that are kept")
+      ->type_name("S")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->capture_default_str();
   command.add_option("--licence,--license", options->licence, "Licence of the training data, for the model's card")
       ->type_name("TEXT");
   add_labels(command, options->data);

@@ -85,9 +85,10 @@ nlohmann::ordered_json growth_json(const GrowCommand& command, const std::string
                                  {"classes", growth.model.class_names.size()},
                                  {"rows", growth.model.support.rows()},
                                  {"old_rows", report.old_rows},
+                                 {"old_rows_asked", report.asked},
                                  {"old_rows_changed", report.changed},
-                                 {"old_accuracy_before", share(report.right_before, report.old_rows)},
-                                 {"old_accuracy_after", share(report.right_after, report.old_rows)},
+                                 {"old_accuracy_before", share(report.right_before, report.asked)},
+                                 {"old_accuracy_after", share(report.right_after, report.asked)},
                                  {"seconds", report.seconds}};
   if (command.change != Change::kRemoveClass) {
     json["new_rows"] = report.new_rows;
@@ -121,9 +122,9 @@ void print_growth(const GrowCommand& command, const std::string& output, const G
     fmt::print("most alike: {} (cosine of the means {:.2f})\n", report.most_alike, report.alike_cosine);
   }
   if (report.old_rows > 0) {
-    fmt::print("rows learnt before: {} of {} are named otherwise, {:.2f} % right, {:.2f} % before\n", report.changed,
-               report.old_rows, share(report.right_after, report.old_rows),
-               share(report.right_before, report.old_rows));
+    fmt::print("rows learnt before: {} of {}{} are named otherwise, {:.2f} % right, {:.2f} % before\n", report.changed,
+               report.asked, report.asked < report.old_rows ? fmt::format(" asked of {}", report.old_rows) : "",
+               share(report.right_after, report.asked), share(report.right_before, report.asked));
   }
   if (!report.classes.empty()) {
     const ClassChange& worst = report.classes.front();

@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-#include "annulus/base/error.h"
+#include "annulus/base/progress.h"
 
 namespace annulus::cli {
 namespace {
@@ -26,7 +26,7 @@ void catch_interrupts() {
 bool interrupted() { return stop_requested != 0; }
 
 void stop_if_interrupted() {
-  if (interrupted()) fail(ErrorKind::kCancelled, "stopped at the user's request");
+  if (interrupted()) throw Error(ErrorKind::kCancelled, kStopped);
 }
 
 }  // namespace annulus::cli

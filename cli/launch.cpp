@@ -1,6 +1,7 @@
 // Reads the variables of launchers.
 #include "cli/launch.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <optional>
@@ -33,17 +34,21 @@ std::string open_mpi_job() {
   return name.empty() ? variable("OMPI_MCA_orte_precondition_transports") : name;
 }
 
-std::optional<Launch> found(const char* rank_name, const char* size_name, std::string job) {
+std::optional<Launch> found(const char* rank_name, const char* size_name, const char* here_name, std::string job) {
   const auto rank = number(rank_name);
   const auto size = number(size_name);
   if (!rank || !size || *rank >= *size) return std::nullopt;
-  return Launch{*rank, *size, std::move(job)};
+  const std::size_t here = number(here_name).value_or(*size);
+  return Launch{*rank, *size, std::clamp<std::size_t>(here, 1, *size), std::move(job)};
 }
 
 Launch find() {
-  if (auto launch = found("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", open_mpi_job())) return *launch;
-  if (auto launch = found("PMI_RANK", "PMI_SIZE", variable("PMI_JOBID"))) return *launch;
-  if (auto launch = found("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", slurm_job())) return *launch;
+  if (auto launch =
+          found("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", open_mpi_job())) {
+    return *launch;
+  }
+  if (auto launch = found("PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", variable("PMI_JOBID"))) return *launch;
+  if (auto launch = found("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS_PER_NODE", slurm_job())) return *launch;
   return {};
 }
 

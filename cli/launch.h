@@ -9,7 +9,8 @@ namespace annulus::cli {
 struct Launch {
   std::size_t rank = 0;
   std::size_t size = 1;
-  std::string job;  // the same for all processes of the command and for no other; empty: the launcher does not say
+  std::size_t here = 1;  // how many of them are on this machine; all where the launcher does not say
+  std::string job;       // the same for all processes of the command and for no other; empty: the launcher does not say
 };
 
 // From the environment that OpenMPI, Slurm and launchers of the PMI family (MPICH) give their processes.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -13,7 +14,9 @@
 #include <string_view>
 
 #include "annulus/base/error.h"
+#include "annulus/base/folders.h"
 #include "annulus/base/version.h"
+#include "annulus/store/paged_memory.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/launch.h"
@@ -75,7 +78,8 @@ void build(CLI::App& app, Action& action) {
 // Whether several processes of a launcher share the verb's work out; others are done by the first process alone.
 bool shares_work(const CLI::App& app) {
   const std::string verb = app.get_subcommands().front()->get_name();
-  return verb == "extract" || verb == "evaluate" || verb == "episodes" || verb == "ablate" || verb == "reproduce";
+  return verb == "fit" || verb == "extract" || verb == "evaluate" || verb == "episodes" || verb == "ablate" ||
+         verb == "reproduce";
 }
 
 // A full disk shows only when the last buffer is written.
@@ -100,8 +104,24 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
+// Rows that would fill the memory go to a file instead, and what is computed of them goes on. Several matrices as large
+// as this fit in, of all processes that are on this machine.
+void page_large_rows() {
+  constexpr std::size_t kMatrices = 8;
+  constexpr std::size_t kLeastBytes = std::size_t{16} << 20;
+  const char* chosen = std::getenv("TMPDIR");
+  try {
+    page_large_matrices(
+        std::max(kLeastBytes, free_memory() / (kMatrices * launch().here)),
+        chosen != nullptr && *chosen != '\0' && !lies_in_memory(chosen) ? chosen : cache_folder().string());
+  } catch (const Error&) {
+    // No place is known: everything stays in memory.
+  }
+}
+
 int run(int count, char** arguments) {
   keep_freed_memory();
+  page_large_rows();
   Action action;
   CLI::App app("Learns to recognise many classes from a handful of labelled images each, on a CPU.");
   build(app, action);

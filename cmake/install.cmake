@@ -8,6 +8,7 @@ install(DIRECTORY annulus/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/annulus FILES
 install(FILES ${CMAKE_BINARY_DIR}/generated/annulus/base/version.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/annulus/base)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY share/slurm DESTINATION ${CMAKE_INSTALL_DATADIR}/annulus)
 install(EXPORT annulus_targets NAMESPACE annulus:: FILE annulus-targets.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/annulus)
 configure_package_config_file(cmake/annulus-config.cmake.in ${CMAKE_BINARY_DIR}/annulus-config.cmake

@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -49,6 +51,33 @@ std::shared_ptr<const void> try_lock_number(int descriptor, std::uint64_t number
 
 std::shared_ptr<const void> lock_number(int descriptor, std::uint64_t number, const std::filesystem::path& path) {
   return locked(descriptor, true, number, path);
+}
+
+HeldFile::HeldFile(const std::filesystem::path& path) : path_(path) {
+  // One that its holder removed between our opening and our lock is nobody's: another may have made a new one.
+  for (;;) {
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) fail(ErrorKind::kIo, "{}: could not be made: {}", path.string(), std::strerror(errno));
+    try {
+      lock_ = try_lock_number(descriptor_, 1, path);
+    } catch (...) {
+      ::close(descriptor_);
+      throw;
+    }
+    struct stat own {};
+    struct stat named {};
+    const bool current = !lock_ || (::fstat(descriptor_, &own) == 0 && ::stat(path.c_str(), &named) == 0 &&
+                                    own.st_ino == named.st_ino && own.st_dev == named.st_dev);
+    if (current) return;
+    lock_.reset();
+    ::close(descriptor_);
+  }
+}
+
+HeldFile::~HeldFile() {
+  if (lock_) ::unlink(path_.c_str());
+  lock_.reset();
+  ::close(descriptor_);
 }
 
 std::uint64_t number_of_hex(std::string_view hex) {

@@ -160,13 +160,17 @@ void expect_c_answers(const Model& model, const std::string& out) {
   EXPECT_EQ(rest, "-1");  // the row of zeros at the end
 }
 
-// The same model with a temperature and a rule that asks for all four parts of a score.
+// The same model with a temperature and a rule that asks for all parts of a score.
 std::string with_rule(const Scratch& scratch, const std::string& file) {
   Model model = read_model(file);
   model.temperature = 0.8;
-  model.unknown.weights = {0.5F, -0.25F, 0.125F, 2.0F};
+  model.unknown.weights = {0.5F, -0.25F, 0.125F, 2.0F, 1.5F};
   model.unknown.quantiles.clear();
   for (std::size_t i = 0; i < kUnknownQuantiles; ++i) model.unknown.quantiles.push_back(0.01F * static_cast<float>(i));
+  model.unknown.axes.clear();
+  for (std::size_t i = 0; i < 3 * model.head.dimension(); ++i) {
+    model.unknown.axes.push_back(0.2F * std::cos(static_cast<float>(i * i)));
+  }
   write_model(model, scratch / "rule.safetensors");
   return scratch / "rule.safetensors";
 }

@@ -53,6 +53,7 @@ TEST(Grow, RowsOfAnotherClassAndUnlabelledOnesUnderANewName) {
   EXPECT_EQ(json["most_alike"]["name"], "class-001");
   EXPECT_EQ(json["new_rows"], 6);  // test rows are left out
   EXPECT_EQ(json["old_rows"], 36);
+  EXPECT_EQ(json["old_rows_asked"], 36);
   EXPECT_EQ(json["classes"], 7);
   EXPECT_TRUE(json["changed_classes"].is_array());
 

@@ -112,11 +112,13 @@ TEST(Launch, WithoutANameForTheJobAFileToShareIsAskedFor) {
 TEST(Launch, OtherVerbsAreDoneByTheFirstAlone) {
   const Scratch scratch;
   const std::string features = write_small_features(scratch);
-  const auto arguments = quickly({"fit", features, "-o", scratch / "model.safetensors"});
+  const std::string model = scratch / "model.safetensors";
+  ASSERT_EQ(run_annulus(scratch, quickly({"fit", features, "-o", model})).exit_code, 0);
+  const std::vector<std::string> arguments{"predict", model, features, "-o", scratch / "predictions.csv"};
   EXPECT_EQ(Rank(1, 2, arguments).wait().exit_code, 0);
-  EXPECT_FALSE(std::filesystem::exists(scratch / "model.safetensors"));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "predictions.csv"));
   EXPECT_EQ(Rank(0, 2, arguments).wait().exit_code, 0);
-  EXPECT_TRUE(std::filesystem::exists(scratch / "model.safetensors"));
+  EXPECT_TRUE(std::filesystem::exists(scratch / "predictions.csv"));
 }
 
 }  // namespace
