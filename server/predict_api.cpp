@@ -51,11 +51,15 @@ Response label_studio_response(const ServedModel& model, const std::vector<Answe
   return response;
 }
 
-void predict(Service& service, Request& request, const Respond& respond) {
-  const Clock::time_point deadline = service.deadline();
-  PredictAsk ask = parse_predict(request, service.options().body);
-  auto model = service.model_named(ask.options.model);
-  if (!model) return respond(no_such_model(ask.options.model));
+// A request that was read, with the model it is for.
+struct ReadAsk {
+  PredictAsk ask;
+  std::shared_ptr<const ServedModel> model;
+  Clock::time_point deadline;
+};
+
+void predict(Service& service, ReadAsk read, const Respond& respond) {
+  auto& [ask, model, deadline] = read;
   const double share = service.false_reject(ask.options);
   if (ask.label_studio) {
     const LabelTags tags = label_tags_of(ask.label_config);
@@ -87,14 +91,23 @@ Response embed_response(const ServedModel& model, const Matrix<float>& rows) {
   return response;
 }
 
-void embed(Service& service, Request& request, const Respond& respond) {
-  const Clock::time_point deadline = service.deadline();
-  PredictAsk ask = parse_predict(request, service.options().body);
-  auto model = service.model_named(ask.options.model);
-  if (!model) return respond(no_such_model(ask.options.model));
-  if (ask.images.empty()) return respond(error_response(422, "expected an image, found features"));
-  service.encode(model, std::move(ask.images), deadline, respond,
-                 [model, respond](const Matrix<float>& rows) { respond(embed_response(*model, rows)); });
+void embed(Service& service, ReadAsk read, const Respond& respond) {
+  if (read.ask.images.empty()) return respond(error_response(422, "expected an image, found features"));
+  service.encode(read.model, std::move(read.ask.images), read.deadline, respond,
+                 [model = read.model, respond](const Matrix<float>& rows) { respond(embed_response(*model, rows)); });
+}
+
+void add_ask(Service& service, Router& router, const std::string& path,
+             void (*answer)(Service&, ReadAsk, const Respond&)) {
+  router.add("POST", path, [&service, answer](Request&& request, const Respond& respond) {
+    service.with_body(std::move(request), respond, [&service, answer](Request& kept, const Respond& reply) {
+      const Clock::time_point deadline = service.deadline();
+      ReadAsk read{parse_predict(kept, service.options().body), nullptr, deadline};
+      read.model = service.model_named(read.ask.options.model);
+      if (!read.model) return reply(no_such_model(read.ask.options.model));
+      answer(service, std::move(read), reply);
+    });
+  });
 }
 
 // The value of an attribute of the first tag of that name; empty when there is none.
@@ -127,14 +140,8 @@ LabelTags label_tags_of(std::string_view label_config) {
 }
 
 void add_predict_routes(Service& service, Router& router) {
-  router.add("POST", "/predict", [&service](Request&& request, const Respond& respond) {
-    service.with_body(std::move(request), respond,
-                      [&service](Request& kept, const Respond& answer) { predict(service, kept, answer); });
-  });
-  router.add("POST", "/embed", [&service](Request&& request, const Respond& respond) {
-    service.with_body(std::move(request), respond,
-                      [&service](Request& kept, const Respond& answer) { embed(service, kept, answer); });
-  });
+  add_ask(service, router, "/predict", predict);
+  add_ask(service, router, "/embed", embed);
   router.add("GET", "/health", [](Request&&, const Respond& respond) {
     respond(plain_answer("{\"status\":\"UP\",\"model_class\":\"Annulus\"}\n"));
   });

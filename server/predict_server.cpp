@@ -2,6 +2,7 @@
 #include "server/predict_server.h"
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string_view>
@@ -84,24 +85,28 @@ void PredictServer::handle(Request&& request, const Respond& respond) {
   const Clock::time_point begin = Clock::now();
   const std::string_view pattern = router_.pattern_of(request.method, request.path);
   const bool welcome = origin_is_welcome(options_.cors_origin, request.header("Origin"));
-  const Respond counted = [this, respond, begin, route = std::string(pattern.empty() ? "other" : pattern),
-                           method = request.method, path = request.path, peer = request.peer,
-                           origin =
-                               welcome ? std::string(request.header("Origin")) : std::string()](Response response) {
-    if (!origin.empty()) {
-      response.headers.emplace_back("Access-Control-Allow-Origin", origin);
+  // Shared, because callbacks are copied on their way through the queues.
+  struct Asked {
+    std::string route, method, path, peer, origin;
+  };
+  const auto asked = std::make_shared<const Asked>(Asked{std::string(pattern.empty() ? "other" : pattern),
+                                                         request.method, request.path, request.peer,
+                                                         std::string(welcome ? request.header("Origin") : "")});
+  const Respond counted = [this, respond, begin, asked](Response response) {
+    if (!asked->origin.empty()) {
+      response.headers.emplace_back("Access-Control-Allow-Origin", asked->origin);
       response.headers.emplace_back("Vary", "Origin");
     }
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    service_.metrics().request(route, response.status, seconds);
+    service_.metrics().request(asked->route, response.status, seconds);
     log_({LogLevel::kInfo,
           "request",
-          {{"method", method},
-           {"path", path},
+          {{"method", asked->method},
+           {"path", asked->path},
            {"status", std::int64_t{response.status}},
            {"milliseconds", seconds * 1e3},
            {"bytes", static_cast<std::int64_t>(response.body.size())},
-           {"peer", peer}}});
+           {"peer", asked->peer}}});
     respond(std::move(response));
   };
   if (welcome && request.method == "OPTIONS" && !request.header("Access-Control-Request-Method").empty()) {

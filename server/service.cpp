@@ -72,7 +72,7 @@ Service::Service(const ServeOptions& options, const std::vector<ModelSource>& so
     : options_(options),
       models_(sources, options.encoder, metrics_, std::move(log), progress),
       batcher_(with_threads(options.batch), metrics_),
-      pool_(threads_or_all(options.image_threads), options.max_queue_images) {}
+      pool_("images", threads_or_all(options.image_threads), options.max_queue_images) {}
 
 Gauges Service::gauges() const {
   Gauges gauges{batcher_.waiting_rows(), pool_.waiting(), {}};

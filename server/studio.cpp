@@ -1,12 +1,14 @@
 // What requests ask of an open project.
 #include "server/studio.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "annulus/base/error.h"
 #include "annulus/store/image_file.h"
-#include "annulus/store/model_file.h"
 #include "annulus/vision/thumbnail.h"
 
 namespace annulus::server {
@@ -21,23 +23,28 @@ Studio::Studio(StudioOptions options, std::function<void()> changed)
       changed_(std::move(changed)),
       project_(options_.project),
       content_(project_.state().content_checksum()),
-      last_change_(now()),
-      worker_("studio", [this] { work(); }) {}
+      last_change_(now()) {
+  worker_.emplace("studio", [this] { work(); });
+}
 
-Studio::~Studio() {
+Studio::~Studio() { stop(); }
+
+void Studio::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
+  worker_.reset();
 }
 
 StudioStatus Studio::status() const {
   const std::lock_guard lock(mutex_);
   StudioStatus status = status_;
   status.waiting = waiting_.size();
-  status.model_current = model_ && model_->content == content_;
-  status.analysis_current = analysis_ && analysis_->content == content_;
+  status.model_current = model_ && knows_all(model_->content);
+  status.model_thorough = status.model_current && model_->thorough;
+  status.analysis_current = analysis_ && knows_all(analysis_->rows->content);
   return status;
 }
 
@@ -68,6 +75,11 @@ std::shared_ptr<const StudioModel> Studio::model() const {
   return model_;
 }
 
+std::shared_ptr<const StudioMap> Studio::map() const {
+  const std::lock_guard lock(mutex_);
+  return map_;
+}
+
 std::shared_ptr<const StudioAnalysis> Studio::analysis() const {
   const std::lock_guard lock(mutex_);
   return analysis_;
@@ -85,6 +97,8 @@ void Studio::retry() {
   {
     const std::lock_guard lock(mutex_);
     failed_content_.clear();
+    troubles_.clear();
+    find_waiting();
     status_.trouble.clear();
     ++status_.version;
   }
@@ -93,34 +107,26 @@ void Studio::retry() {
 }
 
 void Studio::note_change() {
-  {
-    const std::lock_guard lock(mutex_);
-    content_ = project_.state().content_checksum();
-    last_change_ = now();
-    find_waiting();
-    ++status_.version;
-  }
+  content_ = project_.state().content_checksum();
+  last_change_ = now();
+  find_waiting();
+  ++status_.version;
+}
+
+void Studio::tell_change() {
   wake_.notify_all();
   changed_();
 }
 
-std::shared_ptr<const std::string> Studio::thumbnail(const std::string& id, std::size_t side) {
-  const std::string key = id + "." + std::to_string(side);
+// From memory, or made without a lock: two requests at once may both make it.
+std::shared_ptr<const std::string> Studio::kept_picture(const std::string& key,
+                                                        const std::function<std::string()>& make) {
   {
     const std::lock_guard lock(thumbnails_mutex_);
     const auto found = thumbnails_.find(key);
     if (found != thumbnails_.end()) return found->second;
   }
-  const auto path = [&] { return read([&](const Project& p) { return p.path_of(p.state().photo(id)); }); };
-  Image image;
-  try {
-    image = read_image(path());
-  } catch (const Error& error) {
-    // It may have been moved to another class in between.
-    if (error.kind() != ErrorKind::kIo) throw;
-    image = read_image(path());
-  }
-  auto bytes = std::make_shared<const std::string>(thumbnail_webp(image, side));
+  auto bytes = std::make_shared<const std::string>(make());
   const std::lock_guard lock(thumbnails_mutex_);
   if (thumbnail_bytes_ + bytes->size() > kMostThumbnailBytes) {
     thumbnails_.clear();
@@ -128,6 +134,43 @@ std::shared_ptr<const std::string> Studio::thumbnail(const std::string& id, std:
   }
   if (thumbnails_.emplace(key, bytes).second) thumbnail_bytes_ += bytes->size();
   return bytes;
+}
+
+Image Studio::read_photo(const std::string& id) const {
+  const auto path = [&] { return read([&](const Project& p) { return p.path_of(p.state().photo(id)); }); };
+  try {
+    return read_image(path());
+  } catch (const Error& error) {
+    // It may have been moved to another class in between.
+    if (error.kind() != ErrorKind::kIo) throw;
+    return read_image(path());
+  }
+}
+
+std::shared_ptr<const std::string> Studio::thumbnail(const std::string& id, std::size_t side) {
+  return kept_picture(fmt::format("{} {}", side, id), [&] { return thumbnail_webp(read_photo(id), side); });
+}
+
+std::shared_ptr<const std::string> Studio::covers(std::span<const std::string> ids, std::size_t side) {
+  return kept_picture(fmt::format("{} {},", side, fmt::join(ids, ",")), [&] {
+    std::vector<Image> images(ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      try {
+        images[i] = read_photo(ids[i]);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::kFormat) throw;
+        continue;
+      }
+      // Small at once: eight large photos would take gigabytes.
+      const std::size_t longer = std::max(images[i].width, images[i].height);
+      const std::size_t most = 2 * side;
+      if (longer > most) {
+        images[i] = shrink_image(images[i], std::max<std::size_t>(1, images[i].width * most / longer),
+                                 std::max<std::size_t>(1, images[i].height * most / longer));
+      }
+    }
+    return strip_webp(images, side, side / 12);
+  });
 }
 
 }  // namespace annulus::server

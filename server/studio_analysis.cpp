@@ -11,6 +11,7 @@
 #include "annulus/store/export_onnx.h"
 #include "annulus/store/mapped_file.h"
 #include "annulus/store/model_card.h"
+#include "annulus/store/model_file.h"
 #include "annulus/vision/thumbnail.h"
 #include "server/studio_api.h"
 
@@ -20,17 +21,21 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostFindings = 300;
 
-std::string photo_at(const StudioAnalysis& analysis, std::uint32_t row) { return analysis.photos.at(row); }
+std::string photo_at(const StudioAnalysis& analysis, std::uint32_t row) { return analysis.rows->photos.at(row); }
 
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
-Json map_json(const StudioAnalysis& analysis) {
-  Json json = {{"shown", rounded(analysis.map.shown)}, {"points", Json::array()}};
-  for (std::size_t c = 0; c < analysis.class_names.size(); ++c) {
-    const auto& point = analysis.map.points[c];
-    json["points"].push_back({analysis.class_names[c], rounded(point.x), rounded(point.y), analysis.class_rows[c]});
+// Coordinates as whole numbers: 20,000 photos are a third of a megabyte.
+constexpr double kMapUnits = 10000.0;
+
+Json coordinates(const std::vector<ClassMap::Point>& points) {
+  Json x = Json::array();
+  Json y = Json::array();
+  for (const ClassMap::Point& point : points) {
+    x.push_back(std::lround(point.x * kMapUnits));
+    y.push_back(std::lround(point.y * kMapUnits));
   }
-  return json;
+  return {{"x", std::move(x)}, {"y", std::move(y)}};
 }
 
 Json confused_json(const StudioAnalysis& analysis) {
@@ -39,23 +44,34 @@ Json confused_json(const StudioAnalysis& analysis) {
     Json photos = Json::array();
     for (const std::uint32_t row : pair.rows) photos.push_back(photo_at(analysis, row));
     const auto label = static_cast<std::size_t>(pair.label);
-    json.push_back({{"name", analysis.class_names[label]},
-                    {"taken_for", analysis.class_names[static_cast<std::size_t>(pair.taken_for)]},
+    json.push_back({{"name", analysis.rows->class_names[label]},
+                    {"taken_for", analysis.rows->class_names[static_cast<std::size_t>(pair.taken_for)]},
                     {"count", pair.count},
-                    {"of", analysis.class_rows[label]},
+                    {"of", analysis.rows->class_rows[label]},
                     {"photos", photos}});
   }
   return json;
 }
 
-Json findings_json(const StudioAnalysis& analysis) {
+// Whether all that a finding names is still where it was: what was moved or removed since needs no fix any more.
+bool still_true(const AuditFinding& finding, const StudioAnalysis& analysis, const ProjectState& state) {
+  for (const auto& row : {finding.row, finding.other_row}) {
+    if (!row) continue;
+    const auto photo = state.photos().find(analysis.rows->photos.at(*row));
+    const auto label = static_cast<std::size_t>(analysis.rows->labels.at(*row));
+    if (photo == state.photos().end() || photo->second.class_name != analysis.rows->class_names[label]) return false;
+  }
+  return true;
+}
+
+Json findings_json(const StudioAnalysis& analysis, const ProjectState& state) {
   Json json = Json::array();
   for (const AuditFinding& finding : analysis.audit.findings) {
     // Only those that are sure enough to act on; a single photo of a class is no fault, and confused pairs have a place
     // of their own.
     if (finding.rank > analysis.audit.count(finding.kind) || finding.kind == FindingKind::kSingleRow ||
         finding.kind == FindingKind::kHardClass || finding.kind == FindingKind::kAlikeClasses ||
-        json.size() >= kMostFindings) {
+        json.size() >= kMostFindings || !still_true(finding, analysis, state)) {
       continue;
     }
     Json entry = {{"kind", to_string(finding.kind)}, {"name", finding.class_name}, {"other", finding.other_class}};
@@ -109,12 +125,27 @@ Response get_analysis(Studio& studio, const Request&) {
                               {"name", studio.read([&](const Project& p) { return p.state().photo(id).class_name; })}});
   }
   if (analysis) {
-    json["map"] = map_json(*analysis);
     json["confused"] = confused_json(*analysis);
-    json["findings"] = findings_json(*analysis);
+    json["findings"] = studio.read([&](const Project& p) { return findings_json(*analysis, p.state()); });
     json["recognised"] = rounded(analysis->audit.recognised);
   }
   Response response;
+  response.body = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return response;
+}
+
+Response get_map(const Studio& studio, const Request&) {
+  const auto map = studio.map();
+  Response response;
+  if (!map) {
+    response.body = "{\"classes\":[]}";
+    return response;
+  }
+  Json json = {
+      {"units", kMapUnits},        {"shown", rounded(map->map.shown)},      {"classes", map->class_names},
+      {"counts", map->class_rows}, {"means", coordinates(map->map.points)}, {"photos", coordinates(map->map.rows)}};
+  json["photos"]["class"] = map->labels;
+  json["photos"]["id"] = map->photos;
   response.body = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   return response;
 }
@@ -126,7 +157,7 @@ Response get_export(Studio& studio, const Request& request) {
   Response response;
   std::string ending;
   if (what == "model") {
-    response.body = file_text(studio.read([](const Project& project) { return project.model_file(); }));
+    response.body = model_bytes(model->model);
     response.content_type = "application/octet-stream";
     ending = ".safetensors";
   } else if (what == "onnx") {

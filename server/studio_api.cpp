@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 
 #include "annulus/base/error.h"
@@ -17,12 +18,25 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostListed = 500;
 constexpr std::size_t kCovers = 8;  // photos shown beside a class in lists
+// Of JSON in a body, which becomes a tree that is many times larger: ids of 100,000 photos fit.
+constexpr std::size_t kMostJsonBytes = std::size_t{4} << 20;
+
+constexpr const char* kAnotherProject = "another project was opened meanwhile; what was asked for was not done";
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Response json_response(const Json& json) {
   Response response;
   response.body = dump(json);
+  return response;
+}
+
+// Named by the content of photos: it never changes.
+Response picture_response(const std::string& webp) {
+  Response response;
+  response.content_type = "image/webp";
+  response.body = webp;
+  response.headers.emplace_back("Cache-Control", "private, max-age=31536000, immutable");
   return response;
 }
 
@@ -42,14 +56,17 @@ std::string lower(std::string text) {
   return text;
 }
 
-Json parse_body(const Request& request) {
-  try {
-    Json json = Json::parse(request.body);
-    if (json.is_object()) return json;
-  } catch (const nlohmann::json::exception&) {
+Json parse_object(std::string_view text) {
+  if (text.size() > kMostJsonBytes) {
+    fail(ErrorKind::kFormat, "expected at most {} bytes of JSON, found {}", kMostJsonBytes, text.size());
   }
-  fail(ErrorKind::kFormat, "expected a JSON object, found another body");
+  Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) fail(ErrorKind::kFormat, "expected a JSON object, found something else");
+  return json;
 }
+
+// Programs need not say which project they mean.
+bool meant_for_another(const Studio& studio, const std::string& id) { return !id.empty() && id != studio.id(); }
 
 std::vector<std::string> ids_of(const Json& json) { return json.at("photos").get<std::vector<std::string>>(); }
 
@@ -85,10 +102,12 @@ Upload parse_upload(std::string_view body) {
   if (end == std::string_view::npos) fail(ErrorKind::kFormat, "expected a line of JSON before the photos, found none");
   Upload upload;
   try {
-    const Json header = Json::parse(body.substr(0, end));
+    const Json header = parse_object(body.substr(0, end));
     upload.class_name = header.at("class");
+    upload.project = header.value("project", std::string());
     std::string_view rest = body.substr(end + 1);
     for (const Json& file : header.at("files")) {
+      if (!file.at(1).is_number_unsigned()) fail(ErrorKind::kFormat, "expected a size in bytes of every photo");
       const std::size_t size = file.at(1);
       if (size > rest.size()) fail(ErrorKind::kFormat, "expected {} more bytes of photos, found {}", size, rest.size());
       upload.photos.push_back({std::as_bytes(std::span(rest.substr(0, size))), file.at(0)});
@@ -116,22 +135,27 @@ std::string state_json(const Studio& studio) {
                 {"undo", state.can_undo() ? Json(state.next_undo().title) : Json()},
                 {"redo", state.can_redo() ? Json(state.next_redo().title) : Json()}};
   });
+  json["id"] = studio.id();
   json["version"] = status.version;
   json["work"] = {{"stage", status.stage}, {"done", status.done}, {"total", status.total}, {"detail", status.detail}};
   json["waiting"] = status.waiting;
   json["trouble"] = status.trouble;
   json["broken"] = studio.troubled().size();
-  json["analysis_current"] = status.analysis_current;
+  const auto analysis = studio.analysis();
+  const auto map = studio.map();
+  json["map"] = map ? map->number : 0;
+  json["analysis"] = {{"current", status.analysis_current}, {"number", analysis ? analysis->number : 0}};
   json["model"] = nullptr;
   if (model) {
     json["model"] = {{"current", status.model_current},
+                     {"thorough", status.model_thorough},
+                     {"number", model->number},
                      {"classes", model->model.class_names.size()},
                      {"photos", model->model.training.at("rows")},
                      {"held_out", model->held_out},
                      {"held_out_right", model->held_out_right},
                      {"knows_strangers", model->recogniser->may_refuse()},
-                     {"seconds", model->seconds},
-                     {"content", model->content}};
+                     {"seconds", model->seconds}};
   }
   return dump(json);
 }
@@ -190,21 +214,34 @@ Response get_photos(const Studio& studio, const Request& request) {
 }
 
 Response get_thumbnail(Studio& studio, const Request& request) {
-  const std::size_t side = number_in_query(request, "side", 96, 1024) > 128 ? 384 : 96;
-  Response response;
-  response.content_type = "image/webp";
-  response.body = *studio.thumbnail(request.captures.at("id"), side);
-  // Named by content: it never changes.
-  response.headers.emplace_back("Cache-Control", "private, max-age=31536000, immutable");
-  return response;
+  const std::size_t side = number_in_query(request, "side", kSmallSide, 1024) > 128 ? 384 : kSmallSide;
+  return picture_response(*studio.thumbnail(request.captures.at("id"), side));
+}
+
+Response get_covers(Studio& studio, const Request& request) {
+  std::vector<std::string> ids;
+  std::istringstream names(request.captures.at("ids"));
+  for (std::string id; ids.size() <= kCovers && std::getline(names, id, ',');) ids.push_back(id);
+  if (ids.empty() || ids.size() > kCovers) {
+    fail(ErrorKind::kUsage, "expected the ids of 1 to {} photos with commas between them", kCovers);
+  }
+  // At twice the size for screens that have the pixels; half of it is quicker to decode.
+  const std::size_t side =
+      number_in_query(request, "side", kSmallSide, 1024) > kSmallSide / 2 ? kSmallSide : kSmallSide / 2;
+  return picture_response(*studio.covers(ids, side));
 }
 
 Response post_photos(Studio& studio, const Request& request) {
   const Upload upload = parse_upload(request.body);
-  const auto added =
-      studio.change([&](Project& project) { return project.add_photos(upload.class_name, upload.photos); });
+  if (meant_for_another(studio, upload.project)) return error_response(409, kAnotherProject);
+  std::uint64_t revision = 0;
+  const auto added = studio.change([&](Project& project) {
+    auto result = project.add_photos(upload.class_name, upload.photos);
+    revision = project.state().revision();
+    return result;
+  });
   constexpr std::array<const char*, 3> kOutcomes = {"added", "known", "refused"};
-  Json json = {{"photos", Json::array()}};
+  Json json = {{"revision", revision}, {"photos", Json::array()}};
   for (std::size_t i = 0; i < added.size(); ++i) {
     json["photos"].push_back({{"outcome", kOutcomes[static_cast<std::size_t>(added[i].outcome)]},
                               {"id", added[i].id},
@@ -215,16 +252,19 @@ Response post_photos(Studio& studio, const Request& request) {
 }
 
 Response post_change(Studio& studio, const Request& request) {
-  const Json json = parse_body(request);
+  const Json json = parse_object(request.body);
   try {
+    if (meant_for_another(studio, json.value("project", std::string()))) return error_response(409, kAnotherProject);
     bool outdated = false;
     Json answer = studio.change([&](Project& project) {
       const std::string action = json.at("action");
       // What undo undoes is the latest change: it must be the one that the page shows.
       outdated = (action == "undo" || action == "redo") && json.contains("revision") &&
                  json["revision"] != project.state().revision();
+      const std::uint64_t before = project.state().revision();
       const std::string title = outdated ? std::string() : run_action(project, json);
-      return Json{{"revision", project.state().revision()}, {"title", title}};
+      const std::uint64_t after = project.state().revision();
+      return Json{{"revision", after}, {"changed", after != before}, {"title", title}};
     });
     if (outdated)
       return error_response(409, "the project was changed meanwhile, perhaps in another tab; look at it first");
@@ -255,7 +295,7 @@ Response post_predict(const Studio& studio, const Request& request) {
                                  {"cosine", near.cosine}});
     }
   }
-  json["current"] = studio.status().model_current;
+  json["model"] = model->number;
   return json_response(json);
 }
 

@@ -12,9 +12,10 @@
 namespace annulus::server {
 
 // Photos of one class in the body of a request: a line of JSON, {"class": NAME, "files": [[NAME, BYTES], ...]}, then
-// the bytes of the files one after the other. Views into the body.
+// the bytes of the files one after the other. Views into the body. With "project": ID, they are for that project only.
 struct Upload {
   std::string class_name;
+  std::string project;  // Studio::id; empty: whichever is open
   std::vector<NewPhoto> photos;
 };
 // Throws Error{kFormat} unless the sizes add up to the body's.
@@ -27,9 +28,11 @@ std::string state_json(const Studio& studio);
 Response get_classes(const Studio& studio, const Request& request);  // ?offset, limit, search, sort
 Response get_photos(const Studio& studio, const Request& request);   // ?class, offset, limit
 Response get_analysis(Studio& studio, const Request& request);
-Response get_thumbnail(Studio& studio, const Request& request);       // {id}, ?side
-Response post_photos(Studio& studio, const Request& request);         // an upload
-Response post_change(Studio& studio, const Request& request);         // {"action": ..., "revision": ...}
+Response get_map(const Studio& studio, const Request& request);  // every photo and class mean in the plane
+Response get_thumbnail(Studio& studio, const Request& request);  // {id}, ?side
+Response get_covers(Studio& studio, const Request& request);     // {ids}, with commas: one picture of several
+Response post_photos(Studio& studio, const Request& request);    // an upload
+Response post_change(Studio& studio, const Request& request);    // {"action": ..., "revision": ..., "project": ...}
 Response post_predict(const Studio& studio, const Request& request);  // the bytes of an image
 Response get_export(Studio& studio, const Request& request);          // {what}: model, onnx, card or report
 

@@ -39,20 +39,21 @@ Response asset(std::string_view text, const char* content_type) {
 StudioApp::StudioApp(StudioAppOptions options)
     : options_(std::move(options)),
       key_(new_key()),
-      queue_(std::make_unique<TaskQueue>("studio-api", kThreads, kMostWaiting)) {
+      pool_(std::make_unique<TaskPool>("studio-api", kThreads, kMostWaiting)) {
   add_routes();
   set_studio(options_.project);
 }
 
 StudioApp::~StudioApp() {
   // Requests first, then the work that tells of changes, while all that both look at is still there.
-  queue_.reset();
+  pool_.reset();
   std::shared_ptr<Studio> last;
   {
     const std::lock_guard lock(mutex_);
     last = std::move(studio_);
     for (const auto& stream : streams_) stream->close();
   }
+  if (last) last->stop();
 }
 
 void StudioApp::add_routes() {
@@ -76,7 +77,9 @@ void StudioApp::add_routes() {
   route("GET", "/api/photos", get_photos);
   route("POST", "/api/photos", post_photos);
   route("GET", "/api/thumbnail/{id}", get_thumbnail);
+  route("GET", "/api/covers/{ids}", get_covers);
   route("GET", "/api/analysis", get_analysis);
+  route("GET", "/api/map", get_map);
   route("GET", "/api/export/{what}", get_export);
   route("POST", "/api/change", post_change);
   route("POST", "/api/predict", post_predict);
@@ -91,7 +94,7 @@ void StudioApp::add_routes() {
 void StudioApp::route(const std::string& method, const std::string& pattern, Answer answer) {
   router_.add(method, pattern, [this, answer = std::move(answer)](Request&& request, const Respond& respond) {
     auto kept = std::make_shared<Request>(std::move(request));
-    const bool taken = queue_->add([this, answer, kept, respond] {
+    const auto task = [this, answer, kept, respond] {
       try {
         respond(answer(*studio(), *kept));
       } catch (const Error& error) {
@@ -99,14 +102,14 @@ void StudioApp::route(const std::string& method, const std::string& pattern, Ans
       } catch (const std::exception& error) {
         respond(error_response(500, fmt::format("unexpected error: {}", error.what())));
       }
-    });
-    if (!taken) respond(error_response(503, "too many requests are waiting; try again in a moment"));
+    };
+    if (!pool_->submit({task})) respond(error_response(503, "too many requests are waiting; try again in a moment"));
   });
 }
 
 void StudioApp::handle(Request&& request, const Respond& respond) {
   // The address that the program prints: the key becomes a cookie and leaves the address bar.
-  if (request.path == "/" && request.method == "GET" && request.query_value("key") == key_) {
+  if (brings_key(request, key_)) {
     Response response;
     response.status = 303;
     response.headers.emplace_back("Location", "/");
@@ -134,17 +137,20 @@ void StudioApp::set_studio(const std::filesystem::path& folder) {
   options.project = folder;
   options.cache = options_.cache;
   options.threads = options_.threads;
+  options.id = new_key();
   auto next = std::make_shared<Studio>(options, [this] { broadcast(); });
   {
     const std::lock_guard lock(mutex_);
     std::swap(studio_, next);
   }
   broadcast();
+  if (next) next->stop();
 }
 
 Response StudioApp::open_events() {
   Response response;
   response.stream = [this](const std::shared_ptr<EventStream>& stream) {
+    const std::lock_guard telling(telling_);
     {
       const std::lock_guard lock(mutex_);
       std::erase_if(streams_, [](const auto& other) { return !other->connected(); });
@@ -159,8 +165,9 @@ Response StudioApp::open_events() {
   return response;
 }
 
-// Called by whichever thread made a change.
+// Called by whichever thread made a change. One at a time: no state comes after that of a later project.
 void StudioApp::broadcast() {
+  const std::lock_guard telling(telling_);
   const auto current = studio();
   if (!current) return;
   std::vector<std::shared_ptr<EventStream>> streams;

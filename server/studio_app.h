@@ -10,7 +10,7 @@
 #include "server/http.h"
 #include "server/router.h"
 #include "server/studio.h"
-#include "server/task_queue.h"
+#include "server/task_pool.h"
 
 namespace annulus::server {
 
@@ -51,10 +51,11 @@ class StudioApp {
   StudioAppOptions options_;
   std::string key_;
   Router router_;
+  std::mutex telling_;        // held while events are sent; before mutex_
   mutable std::mutex mutex_;  // guards the two below
   std::shared_ptr<Studio> studio_;
   std::vector<std::shared_ptr<EventStream>> streams_;
-  std::unique_ptr<TaskQueue> queue_;
+  std::unique_ptr<TaskPool> pool_;
 };
 
 // Of the key: ports of one machine share their cookies.
@@ -66,5 +67,8 @@ std::string new_key();
 // Why a request is refused before anything is looked at; 0: it is not. `key` is in the cookie named after the port of
 // the Host header, or in the header X-Annulus-Key.
 int refusal_of(const Request& request, const std::string& key);
+
+// Whether the request is for the address that the program prints: the page, with the key in the query.
+bool brings_key(const Request& request, const std::string& key);
 
 }  // namespace annulus::server

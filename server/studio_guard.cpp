@@ -55,6 +55,10 @@ std::string cookie_name(const Request& request) {
   return fmt::format("annulus_studio_{}", port);
 }
 
+bool brings_key(const Request& request, const std::string& key) {
+  return request.path == "/" && request.method == "GET" && same_text(request.query_value("key"), key);
+}
+
 int refusal_of(const Request& request, const std::string& key) {
   const std::string_view origin = request.header("Origin");
   if (!origin.empty() && origin != fmt::format("http://{}", request.header("Host"))) return 403;

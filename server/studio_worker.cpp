@@ -1,4 +1,4 @@
-// The studio's background work, in this order: the backbone, features of new photos, the fit, the analysis.
+// The studio's background work: the backbone, features of new photos, then the model takes them in (studio_model.cpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,24 +9,19 @@
 #include "annulus/base/error.h"
 #include "annulus/base/folders.h"
 #include "annulus/base/parallel.h"
-#include "annulus/eval/label_audit.h"
-#include "annulus/eval/unit_rows.h"
-#include "annulus/learn/fit_model.h"
 #include "annulus/store/extract.h"
 #include "annulus/store/image_file.h"
-#include "annulus/store/model_file.h"
 #include "annulus/vision/preprocess.h"
 #include "server/studio.h"
 
 namespace annulus::server {
 namespace {
 
-constexpr double kQuietSeconds = 0.25;  // after a change before a fit begins: a burst of changes is one
-constexpr double kTellSeconds = 0.1;    // between two notices of progress
-constexpr std::size_t kBlock = 8;       // photos that are encoded between two looks at what has changed
-constexpr std::size_t kMostPairs = 200;
-constexpr std::size_t kPairPhotos = 4;
-constexpr const char* kContent = "project_content";
+constexpr double kQuietSeconds = 0.15;    // after a change before it is learnt: a burst of changes is one
+constexpr double kThoroughSeconds = 1.5;  // after a change before everything is learnt anew
+constexpr double kIdleSeconds = 0.1;      // between two looks when nothing has changed
+constexpr double kTellSeconds = 0.1;      // between two notices of progress
+constexpr std::size_t kBlock = 8;         // photos that are encoded between two looks at what has changed
 
 Digest digest_of(const std::string& hex) {
   Digest digest{};
@@ -39,19 +34,9 @@ Digest digest_of(const std::string& hex) {
 
 }  // namespace
 
-// The rows to learn from at one moment.
-struct Studio::Snapshot {
-  std::string content;
-  std::vector<std::string> class_names;
-  std::vector<std::string> photos;
-  std::vector<std::string> paths;  // under the project's folder
-  LabelledRows rows;
-  std::map<std::string, std::string> provenance;
-};
-
 void Studio::work() {
   std::unique_lock lock(mutex_);
-  model_ = load_model();
+  if (auto loaded = load_model()) publish(lock, std::move(loaded));
   find_waiting();
   while (!stopping_) {
     bool worked = false;
@@ -76,7 +61,8 @@ void Studio::work() {
     }
     if (worked || stopping_) continue;
     if (!status_.stage.empty()) tell(lock, {});
-    wake_.wait_for(lock, std::chrono::milliseconds(100));
+    const double left = kQuietSeconds - seconds_since(last_change_);
+    wake_.wait_for(lock, std::chrono::duration<double>(left > 0.0 ? left : kIdleSeconds));
   }
 }
 
@@ -93,15 +79,30 @@ bool Studio::work_once(std::unique_lock<std::mutex>& lock) {
     return true;
   }
   if (seconds_since(last_change_) < kQuietSeconds || usable_classes() < 2) return false;
-  if (!model_ || model_->content != content_) {
-    fit_once(lock);
+  if (!model_ || !knows_all(model_->content)) {
+    if (thorough_ && knows_all(thorough_->content)) {
+      model_ = thorough_;
+      tell(lock, {});
+    } else if (!follow_once(lock)) {
+      fit_once(lock);
+    }
     return true;
   }
-  if (analysis_wanted_ && (!analysis_ || analysis_->content != content_)) {
+  if (analysis_awaited()) {
     analyse_once(lock);
     return true;
   }
-  return false;
+  // Also after a model has come: whoever waits for its answer has the processors first.
+  if (model_->thorough || seconds_since(last_change_) < kThoroughSeconds ||
+      seconds_since(last_model_) < kThoroughSeconds / 2) {
+    return false;
+  }
+  fit_once(lock);
+  return true;
+}
+
+bool Studio::analysis_awaited() const {
+  return analysis_wanted_ && (!analysis_ || !knows_all(analysis_->rows->content));
 }
 
 // Publishes; without a stage it also says that nothing is under way.
@@ -117,7 +118,9 @@ void Studio::tell(std::unique_lock<std::mutex>& lock, StudioStatus status) {
 ProgressCallback Studio::telling(std::string stage, std::string content) {
   return [this, stage = std::move(stage), content = std::move(content)](const Progress& progress) {
     std::unique_lock lock(mutex_);
-    if (stopping_ || (!content.empty() && content != content_)) return false;
+    if (stopping_ || (!content.empty() && content != used_)) return false;
+    // Whoever looks at findings does not wait for a fit that only makes a model better.
+    if (stage == kFit && model_ && knows_all(model_->content) && analysis_awaited()) return false;
     if (status_.stage == stage && seconds_since(last_told_) < kTellSeconds) return true;
     StudioStatus status;
     status.stage = stage;
@@ -166,6 +169,13 @@ void Studio::find_waiting() {
   }
   std::reverse(waiting_.begin(), waiting_.end());
   waiting_at_most_ = waiting_.empty() ? 0 : std::max(waiting_at_most_, waiting_.size());
+  note_used();
+}
+
+void Studio::note_used() {
+  used_.clear();
+  if (!waiting_.empty()) return;
+  used_ = project_.state().content_checksum([&](const std::string& id) { return positions_.contains(id); });
 }
 
 std::size_t Studio::usable_classes() const {
@@ -186,6 +196,7 @@ void Studio::encode_some(std::unique_lock<std::mutex>& lock) {
     std::uint64_t position = 0;
     std::string trouble{};
     bool moved = false;
+    bool kept = true;  // false: the features are there, but the cache did not take them
   };
   std::vector<Job> jobs;
   while (jobs.size() < kBlock && !waiting_.empty()) {
@@ -203,22 +214,30 @@ void Studio::encode_some(std::unique_lock<std::mutex>& lock) {
     try {
       const auto bytes = load_image_bytes(job.path, decode_options(encoder->recipe).limits.max_bytes);
       const auto row = extract_image(bytes, job.photo.name, encoder->backbone, encoder->recipe);
+      job.kept = false;
       job.position = cache.append(digest_of(job.photo.sha256), row);
+      job.kept = true;
     } catch (const Error& error) {
       job.moved = error.kind() == ErrorKind::kIo;
       job.trouble = error.what();
     }
   });
   lock.lock();
+  std::string full;  // why the cache took no features: no fault of the photos
   for (const Job& job : jobs) {
     if (job.trouble.empty()) {
       positions_.emplace(job.photo.id, job.position);
+    } else if (!job.kept) {
+      full = job.trouble;
+      waiting_.push_back(job.photo.id);
     } else if (job.moved && project_.path_of(project_.state().photo(job.photo.id)) != job.path) {
       waiting_.push_back(job.photo.id);
     } else {
       troubles_.emplace(job.photo.id, job.trouble);
     }
   }
+  note_used();
+  if (!full.empty()) fail(ErrorKind::kIo, "{}", full);
   if (!waiting_.empty() && seconds_since(last_told_) < kTellSeconds) return;
   StudioStatus status;
   status.stage = "features";
@@ -226,132 +245,6 @@ void Studio::encode_some(std::unique_lock<std::mutex>& lock) {
   status.done = status.total - std::min(status.total, waiting_.size());
   if (waiting_.empty()) waiting_at_most_ = 0;
   tell(lock, status);
-}
-
-Studio::Snapshot Studio::snapshot() const {
-  Snapshot data;
-  const ProjectState& state = project_.state();
-  data.content = state.content_checksum();
-  std::vector<std::uint64_t> positions;
-  for (const auto& [name, entry] : state.classes()) {
-    const std::size_t before = positions.size();
-    for (const std::string& id : entry.photos) {
-      const auto found = positions_.find(id);
-      if (found == positions_.end()) continue;
-      positions.push_back(found->second);
-      data.photos.push_back(id);
-      data.paths.push_back(std::filesystem::relative(project_.path_of(state.photo(id)), project_.folder()).string());
-      data.rows.labels.push_back(static_cast<std::int32_t>(data.class_names.size()));
-    }
-    if (positions.size() > before) data.class_names.push_back(name);
-  }
-  data.rows.classes = data.class_names.size();
-  data.rows.features = Matrix<float>(positions.size(), encoder_->backbone.dimension());
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    if (!cache_->read(positions[i], data.rows.features.row(i))) {
-      fail(ErrorKind::kIo, "the cached features of {} were damaged while they were in use; start the studio again",
-           data.paths[i]);
-    }
-  }
-  data.provenance = feature_provenance(encoder_->backbone, encoder_->recipe, encoder_->name);
-  data.provenance["source"] = project_.folder().filename().string();
-  data.provenance[kContent] = data.content;
-  return data;
-}
-
-void Studio::fit_once(std::unique_lock<std::mutex>& lock) {
-  Snapshot data = snapshot();
-  const std::string content = data.content;
-  StudioStatus status;
-  status.stage = "fit";
-  tell(lock, status);
-  lock.unlock();
-  auto learnt = learn(std::move(data), telling("fit", content));
-  write_model(learnt->model, project_.model_file());
-  lock.lock();
-  model_ = std::move(learnt);
-  tell(lock, {});
-}
-
-std::shared_ptr<StudioModel> Studio::learn(Snapshot data, const ProgressCallback& progress) const {
-  const auto start = now();
-  auto learnt = std::make_shared<StudioModel>();
-  learnt->content = data.content;
-  Recipe recipe = recipe_named("default");
-  set_threads(recipe, options_.threads);
-  ModelFit fit = fit_model({std::move(data.rows), std::move(data.paths), std::move(data.class_names), data.provenance},
-                           recipe, {}, progress);
-  const auto& probabilities = fit.held_out.probabilities;
-  for (std::size_t i = 0; i < fit.held_out.labels.size(); ++i) {
-    const auto row = std::as_const(probabilities).row(i);
-    const auto best = std::max_element(row.begin(), row.end()) - row.begin();
-    if (best == fit.held_out.labels[i]) ++learnt->held_out_right;
-  }
-  learnt->held_out = fit.held_out.labels.size();
-  learnt->model = std::move(fit.model);
-  learnt->model.training["held_out"] = std::to_string(learnt->held_out);
-  learnt->model.training["held_out_right"] = std::to_string(learnt->held_out_right);
-  RecogniserOptions options;
-  options.explain = true;
-  learnt->recogniser = std::make_unique<Recogniser>(learnt->model, options);
-  learnt->seconds = seconds_since(start);
-  return learnt;
-}
-
-// The model of the last session, when it is one of this project.
-std::shared_ptr<StudioModel> Studio::load_model() const {
-  std::error_code ignored;
-  if (!std::filesystem::exists(project_.model_file(), ignored)) return nullptr;
-  try {
-    auto loaded = std::make_shared<StudioModel>();
-    loaded->model = read_model(project_.model_file());
-    loaded->content = loaded->model.provenance[kContent];
-    const auto number = [&](const char* name) {
-      const auto found = loaded->model.training.find(name);
-      return found == loaded->model.training.end() ? 0U : std::stoul(found->second);
-    };
-    loaded->held_out = number("held_out");
-    loaded->held_out_right = number("held_out_right");
-    RecogniserOptions options;
-    options.explain = true;
-    loaded->recogniser = std::make_unique<Recogniser>(loaded->model, options);
-    return loaded;
-  } catch (const std::exception&) {
-    return nullptr;  // it is learnt anew
-  }
-}
-
-void Studio::analyse_once(std::unique_lock<std::mutex>& lock) {
-  const Snapshot data = snapshot();
-  StudioStatus status;
-  status.stage = "analysis";
-  tell(lock, status);
-  lock.unlock();
-  auto analysed = analyse(data, telling("analysis", data.content));
-  lock.lock();
-  analysis_ = std::move(analysed);
-  tell(lock, {});
-}
-
-std::shared_ptr<StudioAnalysis> Studio::analyse(const Snapshot& data, const ProgressCallback& progress) const {
-  auto result = std::make_shared<StudioAnalysis>();
-  result->content = data.content;
-  result->class_names = data.class_names;
-  result->photos = data.photos;
-  result->class_rows = class_counts(data.rows.labels, data.rows.classes);
-  const Matrix<float> rows = unit_rows<float>(data.rows.features.view());
-  result->map = class_map(rows.view(), data.rows.labels, data.rows.classes);
-  const LabelScores scores = score_labels(rows.view(), data.rows.labels, data.rows.classes, options_.threads);
-  result->confused = confused_pairs(data.rows.labels, scores, kMostPairs, kPairPhotos);
-  FeatureSetParts parts = parts_of(data.rows.features.clone());
-  parts.labels = data.rows.labels;
-  parts.class_names = data.class_names;
-  parts.paths = data.paths;
-  parts.source = "the project";
-  AuditOptions options;
-  options.threads = options_.threads;
-  result->audit = audit(FeatureSet(std::move(parts)), options, progress);
-  return result;
 }
 
 }  // namespace annulus::server

@@ -5,8 +5,8 @@
 
 namespace annulus::server {
 
-TaskPool::TaskPool(int threads, std::size_t max_queue) : max_queue_(max_queue) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back("images", [this] { work(); });
+TaskPool::TaskPool(const std::string& name, int threads, std::size_t max_queue) : max_queue_(max_queue) {
+  for (int i = 0; i < threads; ++i) threads_.emplace_back(name, [this] { work(); });
 }
 
 TaskPool::~TaskPool() {

@@ -1,4 +1,5 @@
-// A bounded queue of work that a few threads work off: images to encode, large bodies to read.
+// A bounded queue of work that a few threads work off: images to encode, large bodies to read, what the studio is
+// asked.
 #pragma once
 
 #include <condition_variable>
@@ -6,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "annulus/base/worker_thread.h"
@@ -14,7 +16,7 @@ namespace annulus::server {
 
 class TaskPool {
  public:
-  TaskPool(int threads, std::size_t max_queue);
+  TaskPool(const std::string& name, int threads, std::size_t max_queue);
   // What is queued is dropped, unrun; what runs is waited for.
   ~TaskPool();
   TaskPool(const TaskPool&) = delete;

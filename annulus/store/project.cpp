@@ -2,7 +2,6 @@
 #include "annulus/store/project.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,26 +50,6 @@ std::string image_extension(std::span<const std::byte> bytes) {
   return {};
 }
 
-// Held by the operating system: whatever ends the process ends it.
-struct Project::Lock {
-  explicit Lock(const fs::path& folder) {
-    const fs::path file = folder / ".lock";
-    descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor < 0) {
-      fail(ErrorKind::kIo, "{}: cannot be written: {}", file.string(), std::generic_category().message(errno));
-    }
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      ::close(descriptor);
-      fail(ErrorKind::kUsage, "{}: expected a project that nobody has open, found it open in another process",
-           folder.string());
-    }
-  }
-  ~Lock() { ::close(descriptor); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-  int descriptor = -1;
-};
-
 bool Project::exists(const fs::path& folder) {
   std::error_code ignored;
   return fs::is_regular_file(folder / "project.json", ignored);
@@ -92,7 +71,11 @@ Project::Project(const fs::path& folder) : folder_(fs::absolute(folder)) {
   if (!exists(folder_)) {
     fail(ErrorKind::kUsage, "{}: expected a project, found no project.json in it", folder.string());
   }
-  lock_ = std::make_unique<Lock>(folder_);
+  lock_ = std::make_unique<HeldFile>(folder_ / ".lock");
+  if (!lock_->held()) {
+    fail(ErrorKind::kUsage, "{}: expected a project that nobody has open, found it open in another process",
+         folder_.string());
+  }
   const MappedFile settings(folder_ / "project.json");
   try {
     const auto json = nlohmann::json::parse(as_text(settings.bytes()));
@@ -109,45 +92,70 @@ Project::Project(const fs::path& folder) : folder_(fs::absolute(folder)) {
   if (!error) fs::create_directories(folder_ / "trash", error);
   if (error) fail(ErrorKind::kIo, "{}: cannot be written: {}", folder.string(), error.message());
   read_again();
-  move_files(last_);
+  try {
+    move_files(last_);
+  } catch (const Error&) {
+    // People may have been at the folders since: they are taken in as they are.
+  }
   take_in_by_hand();
   tidy();
 }
 
 Project::~Project() = default;
 
+// Nothing changes when it throws.
 void Project::read_again() {
-  state_ = ProjectState();
+  ProjectState state;
   std::string last;
   const auto replay = [&](std::string_view line) {
-    state_.replay(line);
+    state.replay(line);
     last = line;
   };
   const fs::path file = folder_ / "journal.jsonl";
+  std::unique_ptr<Journal> journal;
   try {
-    journal_.reset();
-    journal_ = std::make_unique<Journal>(file, replay);
+    journal = std::make_unique<Journal>(file, replay);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kIo) throw;
     fail(ErrorKind::kFormat, "{}: {}", file.string(), error.what());
   }
   last_ = ProjectState::change_of(last);
+  state_ = std::move(state);
+  journal_ = std::move(journal);
 }
 
-fs::path Project::path_in(const Photo& photo, const std::string& class_name) const {
-  const fs::path base = class_name.empty() ? folder_ / "trash" : photos_folder() / class_name;
-  return base / fmt::format("{}.{}", photo.id, photo.extension);
+std::string Project::name_in(const Photo& photo, const std::string& class_name) {
+  if (class_name.empty()) return fmt::format("trash/{}.{}", photo.id, photo.extension);
+  return fmt::format("photos/{}/{}.{}", class_name, photo.id, photo.extension);
 }
 
 void Project::commit(const Change& change) {
+  if (!journal_) read_again();
   state_.apply(change);
   try {
     journal_->append(ProjectState::to_line(change));
-  } catch (const Error&) {
+  } catch (...) {
+    journal_.reset();  // should the journal not be readable either, the next change begins by reading it
     read_again();
     throw;
   }
   move_files(change);
+}
+
+// Into a folder that is there, photos go one by one, the first of the class last: when that one has left, all have, and
+// what is in the old folder was put there by others.
+void Project::move_class(const Operation& operation) {
+  const fs::path from = photos_folder() / operation.from;
+  const fs::path to = photos_folder() / operation.to;
+  std::error_code ignored;
+  if (!fs::exists(to, ignored)) return rename_once(from, to);
+  const std::vector<std::string>& photos = state_.class_named(operation.to).photos;
+  if (!photos.empty() && !fs::exists(path_in(state_.photo(photos.front()), operation.from), ignored)) return;
+  for (auto id = photos.rbegin(); id != photos.rend(); ++id) {
+    const Photo& photo = state_.photo(*id);
+    rename_once(path_in(photo, operation.from), path_in(photo, operation.to));
+  }
+  fs::remove(from, ignored);  // stays where there is something else in it
 }
 
 void Project::move_files(const Change& change) {
@@ -165,7 +173,8 @@ void Project::move_files(const Change& change) {
         touched.erase(from);
         break;
       case Operation::Kind::kRenameClass:
-        rename_once(from, to);
+        move_class(operation);
+        touched.insert(to);
         break;
       case Operation::Kind::kPut: {
         const Photo& photo = state_.photo(operation.photo);
@@ -237,7 +246,10 @@ std::vector<AddedPhoto> Project::add_photos(const std::string& class_name, std::
     result.push_back({AddedPhoto::Outcome::kAdded, id, {}});
   }
   if (change.operations.empty()) return result;
-  change.title = fmt::format("Add {} to {}", plural(given.size(), "photo"), class_name);
+  const auto added = std::count_if(result.begin(), result.end(), [](const AddedPhoto& photo) {
+    return photo.outcome == AddedPhoto::Outcome::kAdded;
+  });
+  change.title = fmt::format("Add {} to {}", plural(static_cast<std::size_t>(added), "photo"), class_name);
   commit(change);
   return result;
 }

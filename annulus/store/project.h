@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "annulus/store/byte_lock.h"
 #include "annulus/store/journal.h"
 #include "annulus/store/project_state.h"
 
@@ -52,6 +53,8 @@ class Project {
   std::filesystem::path photos_folder() const { return folder_ / "photos"; }
   std::filesystem::path model_file() const { return folder_ / "model.safetensors"; }
   // Where the photo is now.
+  // Under the folder of the project.
+  static std::string name_of(const Photo& photo) { return name_in(photo, photo.class_name); }
   std::filesystem::path path_of(const Photo& photo) const { return path_in(photo, photo.class_name); }
 
   // Each throws Error{kUsage} when it does not fit the state and Error{kIo} when the disk refuses.
@@ -68,22 +71,24 @@ class Project {
   std::string redo();
 
  private:
-  struct Lock;
-
-  std::filesystem::path path_in(const Photo& photo, const std::string& class_name) const;
+  static std::string name_in(const Photo& photo, const std::string& class_name);
+  std::filesystem::path path_in(const Photo& photo, const std::string& class_name) const {
+    return folder_ / name_in(photo, class_name);
+  }
   void commit(const Change& change);
   void read_again();
   void move_files(const Change& change);
+  void move_class(const Operation& operation);
   void take_in_by_hand();
   void tidy();
   void put_operation(const std::string& id, const std::string& to, Change& change) const;
 
   std::filesystem::path folder_;
   std::string backbone_;
-  std::unique_ptr<Lock> lock_;
+  std::unique_ptr<HeldFile> lock_;
   ProjectState state_;
-  Change last_;  // of the journal
-  std::unique_ptr<Journal> journal_;
+  Change last_;                       // of the journal
+  std::unique_ptr<Journal> journal_;  // null: it must be read again, its state is not `state_`
 };
 
 // "jpg", "png" or "webp" by the first bytes of a file; empty for anything else.

@@ -166,16 +166,17 @@ Change ProjectState::next_redo() const {
   return {Change::Kind::kRedo, redo_.back().title, redo_.back().operations, {}};
 }
 
-std::string ProjectState::content_checksum() const {
+std::string ProjectState::content_checksum(const std::function<bool(const std::string& id)>& used) const {
   Sha256 sum;
   const auto add = [&](std::string_view text) {
     sum.update(std::as_bytes(std::span(text)));
     sum.update(std::as_bytes(std::span("\n", 1)));
   };
   for (const auto& [name, entry] : classes_) {
-    if (entry.photos.empty()) continue;
+    std::set<std::string> sorted(entry.photos.begin(), entry.photos.end());
+    if (used) std::erase_if(sorted, [&](const std::string& id) { return !used(id); });
+    if (sorted.empty()) continue;
     add("class " + name);
-    const std::set<std::string> sorted(entry.photos.begin(), entry.photos.end());
     for (const std::string& id : sorted) add(photos_.at(id).sha256);
   }
   return sum.finish_hex();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -70,8 +71,9 @@ class ProjectState {
   bool can_undo() const { return !undo_.empty(); }
   bool can_redo() const { return !redo_.empty(); }
 
-  // Names what there is to learn from, whatever order it came in: SHA-256 of classes and their photos.
-  std::string content_checksum() const;
+  // Names what there is to learn from, whatever order it came in: SHA-256 of classes and their photos, of those that
+  // `used` says when there is one.
+  std::string content_checksum(const std::function<bool(const std::string& id)>& used = {}) const;
 
   // Lines of a journal. A state is a line too, from which a journal can start.
   static std::string to_line(const Change& change);

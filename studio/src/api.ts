@@ -2,20 +2,23 @@
 
 export interface Work { stage: string; done: number; total: number; detail: string }
 export interface ModelInfo {
-  current: boolean; classes: number; photos: string; held_out: number; held_out_right: number;
-  knows_strangers: boolean; seconds: number; content: string;
+  current: boolean;   // knows the photos there are now
+  thorough: boolean;  // and was learnt from them anew, rather than by following changes
+  number: number; classes: number; photos: string; held_out: number; held_out_right: number;
+  knows_strangers: boolean; seconds: number;
 }
 export interface State {
+  id: string;  // of the opening of the project: another one each time
   project: string; folder: string; backbone: string; revision: number; classes: number; photos: number;
   undo: string | null; redo: string | null; version: number; work: Work; waiting: number; trouble: string;
-  broken: number; analysis_current: boolean; model: ModelInfo | null; notice?: string;
+  broken: number; map: number; analysis: { current: boolean; number: number }; model: ModelInfo | null; notice?: string;
 }
 export interface ClassEntry { name: string; photos: number; covers: string[] }
 export interface PhotoEntry { id: string; name: string; trouble?: string }
 export interface ClassPage { revision: number; total: number; offset: number; classes: ClassEntry[] }
 export interface PhotoPage { revision: number; gone: boolean; total: number; offset: number; photos: PhotoEntry[] }
 export interface Prediction {
-  unknown: boolean; current: boolean;
+  unknown: boolean; model: number;
   top: { name: string; probability: number }[];
   nearest: { photo: string; name: string; cosine: number }[];
 }
@@ -24,11 +27,17 @@ export interface Finding { kind: string; name: string; other: string; photo?: st
 export interface Analysis {
   current: boolean;
   broken: { photo: string; reason: string; name: string }[];
-  map?: { shown: number; points: [string, number, number, number][] };
   confused?: Confused[];
   findings?: Finding[];
   recognised?: number;
 }
+// Coordinates in parts of `units`; photos of one class follow one another.
+export interface ClassMap {
+  units: number; shown: number; classes: string[]; counts: number[];
+  means: { x: number[]; y: number[] };
+  photos: { x: number[]; y: number[]; class: number[]; id: string[] };
+}
+export interface Changed { revision: number; changed: boolean; title: string }  // changed: not so when all was as asked for already
 export interface Outcome { outcome: "added" | "known" | "refused"; id: string; name: string; reason: string }
 
 async function answer<T>(response: Response): Promise<T> {
@@ -51,14 +60,20 @@ export async function post<T>(path: string, body: unknown): Promise<T> {
   return answer<T>(await fetch(path, { method: "POST", body: sent }));
 }
 
-export const change = (action: string, fields: Record<string, unknown> = {}) =>
-  post<{ revision: number; title: string }>("/api/change", { action, ...fields });
+// What is asked for is for the project that the page shows: the program refuses it when another one is open by now.
+let shown = "";
+export const showing = (id: string) => { shown = id; };
 
+export const change = (action: string, fields: Record<string, unknown> = {}) =>
+  post<Changed>("/api/change", { action, project: shown, ...fields });
+
+// Several photos in one picture, squares of 48 CSS pixels with gaps of 4: a request for each would keep lists from scrolling.
+export const coverStrip = (ids: string[]) => `/api/covers/${ids.join(",")}?side=${window.devicePixelRatio > 1 ? 96 : 48}`;
 export const thumbnail = (id: string, side = 96) => `/api/thumbnail/${id}?side=${side}`;
 
 // Photos of one class in one request: a line of JSON, then the bytes of the files.
-export async function upload(name: string, files: { name: string; blob: Blob }[]): Promise<Outcome[]> {
-  const header = JSON.stringify({ class: name, files: files.map((file) => [file.name, file.blob.size]) });
+export async function upload(project: string, name: string, files: { name: string; blob: Blob }[]): Promise<{ revision: number; photos: Outcome[] }> {
+  const header = JSON.stringify({ class: name, project, files: files.map((file) => [file.name, file.blob.size]) });
   const body = new Blob([header, "\n", ...files.map((file) => file.blob)]);
-  return (await post<{ photos: Outcome[] }>("/api/photos", body)).photos;
+  return post("/api/photos", body);
 }

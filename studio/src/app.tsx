@@ -5,9 +5,11 @@ import { Classes } from "./classes";
 import { ClassView } from "./class_view";
 import { NameDialog } from "./dialog";
 import { add, dropped, Found, grouped, Groups } from "./files";
-import { ClassMapView, Findings, useAnalysis } from "./insight";
+import { Findings, useAnalysis } from "./insight";
+import { ClassMapView } from "./map";
+import { Notices } from "./notices";
 import { Exports, Projects } from "./projects";
-import { Adding, attempt, dismiss, redo, undo, useShared } from "./store";
+import { Adding, attempt, redo, undo, useShared } from "./store";
 import { Try } from "./try";
 import { Icon } from "./icons";
 
@@ -22,11 +24,14 @@ function statusText(state: State | null, adding: Adding | null, connected: boole
   if (state.trouble) return state.trouble;
   if (work.stage === "backbone") return `Getting the backbone ${state.backbone} ready…`;
   if (work.stage === "features") return `Looking at photos: ${work.done} of ${work.total}`;
+  if (work.stage === "follow") return "Taking the changes in…";
+  if (work.stage === "fit" && model?.current) return `Knows ${model.classes} classes; going over all of them once more…`;
   if (work.stage === "fit") return "Learning…";
   if (work.stage === "analysis") return "Looking for mistakes…";
   if (state.photos === 0) return "Ready for photos";
   if (!model) return "Add photos of at least two classes";
   if (!model.current) return "Learning soon…";
+  if (!model.thorough) return `Knows ${model.classes} classes; will go over all of them once more`;
   const right = model.held_out ? `; ${Math.round((100 * model.held_out_right) / model.held_out)} % right on photos held out` : "";
   return `Ready: knows ${model.classes} classes${right}`;
 }
@@ -49,21 +54,6 @@ function Status() {
   );
 }
 
-function Notices() {
-  const { notices } = useShared();
-  return (
-    <div class="notices" role="log" aria-label="Notices">
-      {notices.map((notice) => (
-        <div key={notice.id} class={notice.bad ? "notice bad" : "notice"}>
-          <span class="grow">{notice.text}</span>
-          {notice.undo && <button type="button" class="quiet" onClick={() => { dismiss(notice.id); void undo(); }}>Undo</button>}
-          <button type="button" class="quiet icon" aria-label="Dismiss" onClick={() => dismiss(notice.id)}><Icon name="close" /></button>
-        </div>
-      ))}
-    </div>
-  );
-}
-
 function useTheme(): [string, () => void] {
   const [theme, setTheme] = useState(localStorage.getItem("annulus-theme") ?? "");
   useEffect(() => {
@@ -76,7 +66,7 @@ function useTheme(): [string, () => void] {
 }
 
 export function App() {
-  const { state } = useShared();
+  const { state, dialogs } = useShared();
   const [tab, setTab] = useState<Tab>("classes");
   const [open, setOpen] = useState("");
   const [dialog, setDialog] = useState<"" | "projects" | "export">("");
@@ -86,6 +76,7 @@ export function App() {
   const side: Tab = tab === "classes" ? "try" : tab;  // beside the classes on wide screens
   const analysis = useAnalysis(side === "map" || side === "findings");
 
+  useEffect(() => { setOpen(""); setDialog(""); setLoose([]); }, [state?.id]);  // they were about another project
   const take = (found: Found[]) => {
     const groups: Groups = grouped(found);
     const nameless = groups.get("") ?? [];
@@ -153,12 +144,12 @@ export function App() {
           <nav class="tabs" aria-label="Views">{TABS.map(tabButton)}</nav>
           <div class="scroll side-scroll" tabIndex={0} role="group" aria-label={TABS.find(([name]) => name === side)?.[1]}>
             {side === "try" && <Try photo={photo} choose={setPhoto} open={setOpen} />}
-            {side === "map" && <ClassMapView analysis={analysis} open={setOpen} />}
+            {side === "map" && <ClassMapView open={setOpen} />}
             {side === "findings" && <Findings analysis={analysis} open={setOpen} />}
           </div>
         </section>
       </main>
-      <Notices />
+      <Notices shown={dialogs.length === 0} />
       {open && <ClassView key={open} name={open} close={() => setOpen("")} renamed={setOpen} />}
       {dialog === "projects" && <Projects close={() => setDialog("")} />}
       {dialog === "export" && <Exports close={() => setDialog("")} />}

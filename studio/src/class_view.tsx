@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { change, ClassPage, get, PhotoEntry, PhotoPage, thumbnail } from "./api";
 import { Dialog } from "./dialog";
 import { add, picked } from "./files";
-import { attempt, notify, useShared } from "./store";
-import { usePages, useWindow } from "./virtual";
+import { attempt, done, notify, useShared } from "./store";
+import { Part, usePages, useWindow } from "./virtual";
 
 const TILE = 104;
 const PAGE = 120;
@@ -41,11 +41,13 @@ export function ClassView({ name, close, renamed }: { name: string; close: () =>
   useEffect(() => { if (window_.width) setColumns(Math.max(2, Math.floor(window_.width / TILE))); }, [window_.width]);
   const load = async (offset: number, limit: number) => {
     const page = await get<PhotoPage>("/api/photos", { class: name, offset, limit });
-    setTotal(page.total);
-    if (page.gone) close();
-    return { total: page.total, entries: page.photos };
+    return { total: page.total, gone: page.gone, entries: page.photos };
   };
-  const { at } = usePages<PhotoEntry>(`${state?.folder} ${name}`, state?.revision, window_.first * columns, window_.last * columns, PAGE, load);
+  const taken = (part: Part<PhotoEntry>) => {
+    setTotal(part.total);
+    if (part.gone) close();
+  };
+  const { at } = usePages<PhotoEntry>(`${state?.id} ${name}`, state?.revision, window_.first * columns, window_.last * columns, PAGE, load, taken);
   const toggle = (id: string) => setChosen((old) => {
     const next = new Set(old);
     if (!next.delete(id)) next.add(id);
@@ -53,19 +55,19 @@ export function ClassView({ name, close, renamed }: { name: string; close: () =>
   });
   const ids = [...chosen];
   const removePhotos = () => attempt(async () => {
-    await change("remove", { photos: ids });
+    const made = await change("remove", { photos: ids });
     setChosen(new Set());
-    notify(`Removed ${ids.length === 1 ? "1 photo" : `${ids.length} photos`} from ${name}.`, { undo: true });
+    notify(`Removed ${ids.length === 1 ? "1 photo" : `${ids.length} photos`} from ${name}.`, { done: done(made) });
   });
   const move = (to: string) => attempt(async () => {
-    await change("move", { photos: ids, to });
+    const made = await change("move", { photos: ids, to });
     setChosen(new Set());
-    notify(`Moved ${ids.length === 1 ? "1 photo" : `${ids.length} photos`} to ${to}.`, { undo: true });
+    notify(`Moved ${ids.length === 1 ? "1 photo" : `${ids.length} photos`} to ${to}.`, { done: done(made) });
   });
   const removeClass = () => attempt(async () => {
-    await change("remove_class", { name });
+    const made = await change("remove_class", { name });
     close();
-    notify(`Removed ${name}.`, { undo: true });
+    notify(`Removed ${name}.`, { done: done(made) });
   });
   const rename = (event: Event) => {
     event.preventDefault();

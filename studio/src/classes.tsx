@@ -1,14 +1,15 @@
 // The list of classes: search, order, add; photos dropped onto a class go into it.
-import { useRef, useState } from "preact/hooks";
-import { change, ClassEntry, ClassPage, get, thumbnail } from "./api";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { change, ClassEntry, ClassPage, coverStrip, get } from "./api";
 import { Camera } from "./camera";
 import { NameDialog } from "./dialog";
 import { add, dropped, picked } from "./files";
-import { attempt, notify, useShared } from "./store";
+import { attempt, done, notify, useShared } from "./store";
 import { usePages, useWindow } from "./virtual";
 import { Icon } from "./icons";
 
 const ROW = 76;
+const COVER = 52;  // with the gap after it
 const PAGE = 60;
 
 interface RowProperties { entry: ClassEntry | undefined; index: number; total: number; open: (name: string) => void; shoot: (name: string) => void; rename: (name: string) => void }
@@ -29,11 +30,15 @@ function ClassRow({ entry, index, total, open, shoot, rename }: RowProperties) {
       void attempt(() => change("move", { photos: JSON.parse(moved), to: name }));
       return;
     }
-    void dropped(event.dataTransfer).then((found) => add(new Map([[name, found.map(({ file }) => file)]])));
+    void dropped(event.dataTransfer).then((found) => {
+      // A folder of folders holds classes of its own, wherever it lands: a long list leaves no other place.
+      if (found.some(({ path }) => path.length > 1)) window.dispatchEvent(new CustomEvent("annulus-add", { detail: found }));
+      else void add(new Map([[name, found.map(({ file }) => file)]]));
+    });
   };
   const remove = () => attempt(async () => {
-    await change("remove_class", { name });
-    notify(`Removed ${name}.`, { undo: true });
+    const made = await change("remove_class", { name });
+    notify(`Removed ${name}.`, { done: done(made) });
   });
   return (
     <li class={over ? "class-row over" : "class-row"} style={style} aria-setsize={total} aria-posinset={index + 1} data-class={name}
@@ -44,7 +49,7 @@ function ClassRow({ entry, index, total, open, shoot, rename }: RowProperties) {
         <span class="dim">{entry.photos === 0 ? "drop photos here" : entry.photos === 1 ? "1 photo" : `${entry.photos} photos`}</span>
       </button>
       <span class="covers" aria-hidden="true" onClick={() => open(name)}>
-        {entry.covers.map((id) => <img key={id} src={thumbnail(id)} alt="" width="48" height="48" loading="lazy" decoding="async" />)}
+        {entry.covers.length > 0 && <img src={coverStrip(entry.covers)} alt="" style={{ maxWidth: `${COVER * entry.covers.length}px` }} decoding="async" />}
       </span>
       <span class="row-actions">
         <input ref={input} type="file" accept="image/jpeg,image/png,image/webp" multiple hidden data-testid={`pick ${name}`}
@@ -75,11 +80,11 @@ export function Classes({ open }: { open: (name: string) => void }) {
   const window_ = useWindow(box, total, ROW);
   const load = async (offset: number, limit: number) => {
     const page = await get<ClassPage>("/api/classes", { offset, limit, search, sort });
-    setTotal(page.total);
     return { total: page.total, entries: page.classes };
   };
-  const key = JSON.stringify([state?.folder, search, sort]);
-  const { at } = usePages<ClassEntry>(key, state?.revision, window_.first, window_.last, PAGE, load);
+  const key = JSON.stringify([state?.id, search, sort]);
+  const { at } = usePages<ClassEntry>(key, state?.revision, window_.first, window_.last, PAGE, load, (page) => setTotal(page.total));
+  useEffect(() => { setCamera(""); setRenaming(""); }, [state?.id]);  // they were about another project
   const addClass = (event: Event) => {
     event.preventDefault();
     const wanted = name.trim();

@@ -1,19 +1,33 @@
 // Dialogs on the browser's own <dialog>: focus stays inside, Escape closes, focus returns.
 import { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "./icons";
+import { Notices } from "./notices";
+import { current, update, useShared } from "./store";
 
 interface Properties { title: string; close: () => void; children: ComponentChildren; wide?: boolean }
 
+let nextDialog = 1;
+
 export function Dialog({ title, close, children, wide }: Properties) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  const there = useRef(true);
+  const [id] = useState(() => nextDialog++);
+  const { dialogs } = useShared();
+  // Before the next key is read: what is pressed right after opening belongs to the dialog, and focus returns to what opened it.
+  useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    return () => dialog?.close();
+    update({ dialogs: [...current().dialogs, id] });
+    return () => {
+      there.current = false;
+      dialog?.close();
+      update({ dialogs: current().dialogs.filter((other) => other !== id) });
+    };
   }, []);
   return (
-    <dialog ref={element} class={wide ? "wide" : ""} aria-label={title} onClose={close}
+    <dialog ref={element} class={wide ? "wide" : ""} aria-label={title}
+            onClose={() => { if (there.current) close(); /* else it comes late, and another dialog may be open */ }}
             onClick={(event) => { if (event.target === element.current) close(); }}>
       <div class="dialog-body">
         <header>
@@ -22,6 +36,7 @@ export function Dialog({ title, close, children, wide }: Properties) {
         </header>
         {children}
       </div>
+      <Notices shown={dialogs[dialogs.length - 1] === id} most={1} />
     </dialog>
   );
 }

@@ -1,12 +1,13 @@
 // From what a person drops, picks or pastes to photos with class names, and from there to the program.
 import { Outcome, upload } from "./api";
-import { current, notify, update } from "./store";
+import { current, Done, notify, update } from "./store";
 
 export interface Found { file: File; path: string[] }  // path: folders above the file, outermost first
 export type Groups = Map<string, File[]>;
 
 const BATCH_FILES = 24;
 const BATCH_BYTES = 16 << 20;
+const MOST_UNDO = 100;  // changes that the program can undo
 const MOST_BYTES = 60 << 20;
 const IMAGE = /\.(jpe?g|png|webp)$/i;
 const isImage = (file: File) => IMAGE.test(file.name) || /^image\/(jpeg|png|webp)$/.test(file.type);
@@ -93,9 +94,12 @@ export async function add(groups: Groups): Promise<void> {
     notify("No JPEG, PNG or WebP photos were found there.", { bad: true });
     return;
   }
+  const project = current().state?.id ?? "";
   const outcomes: Outcome[] = [];
   let done = 0;
   let tooLarge = 0;
+  let made: Done | undefined;  // by all batches, as long as nobody else changed anything in between
+  let alone = true;
   update({ adding: { done, total: total + (current().adding?.total ?? 0) } });
   try {
     let index = 0;
@@ -104,13 +108,18 @@ export async function add(groups: Groups): Promise<void> {
       const small = files.filter((file) => file.size <= MOST_BYTES);
       tooLarge += files.length - small.length;
       for (const batch of batches(small)) {
-        outcomes.push(...(await upload(name, batch.map((blob) => ({ name: blob.name, blob })))));
+        const { revision, photos } = await upload(project, name, batch.map((blob) => ({ name: blob.name, blob })));
+        outcomes.push(...photos);
+        if (photos.some(({ outcome }) => outcome === "added")) {
+          alone = alone && (!made || revision === made.revision + 1);
+          made = { project, revision, changes: (made?.changes ?? 0) + 1 };
+        }
         done += batch.length;
         update({ adding: { done, total } });
       }
     }
     const said = summary(outcomes, names, tooLarge);
-    notify(said.text, { undo: true, bad: said.bad });
+    notify(said.text, { done: made && alone && made.changes <= MOST_UNDO ? made : undefined, bad: said.bad });
   } catch (error) {
     notify(`${error instanceof Error ? error.message : error} (${done} of ${total} photos were added)`, { bad: true });
   } finally {

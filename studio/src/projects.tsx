@@ -18,8 +18,7 @@ export function Projects({ close }: { close: () => void }) {
   }, []);
   const open = (wanted: string, made: boolean) => attempt(async () => {
     await post("/api/projects", { name: wanted, new: made });
-    await refresh();
-    close();
+    await refresh();  // every dialog closes when another project comes
   });
   return (
     <Dialog title="Projects" close={close}>

@@ -1,8 +1,10 @@
 // What every part of the page looks at: the state as the program last told it, notices, and what is being added.
-import { useEffect, useState } from "preact/hooks";
-import { change, get, State } from "./api";
+import { useLayoutEffect, useState } from "preact/hooks";
+import { change, Changed, get, showing, State } from "./api";
 
-export interface Notice { id: number; text: string; undo?: boolean; bad?: boolean }
+// What a notice tells of: so many changes of a project, the last of which led to `revision`.
+export interface Done { project: string; revision: number; changes: number }
+export interface Notice { id: number; text: string; done?: Done; bad?: boolean }
 export interface Adding { done: number; total: number }
 
 export interface Shared {
@@ -10,9 +12,10 @@ export interface Shared {
   connected: boolean;
   notices: Notice[];
   adding: Adding | null;
+  dialogs: number[];  // that are open, the topmost last
 }
 
-let shared: Shared = { state: null, connected: true, notices: [], adding: null };
+let shared: Shared = { state: null, connected: true, notices: [], adding: null, dialogs: [] };
 const listeners = new Set<() => void>();
 let nextNotice = 1;
 
@@ -24,20 +27,23 @@ export function update(part: Partial<Shared>) {
 export const current = () => shared;
 
 export function useShared(): Shared {
-  const [, redraw] = useState(0);
-  useEffect(() => {
-    const listener = () => redraw((count) => count + 1);
+  const [seen, see] = useState(shared);
+  useLayoutEffect(() => {
+    const listener = () => see(shared);
     listeners.add(listener);
+    listener();  // what came between drawing and listening
     return () => { listeners.delete(listener); };
   }, []);
-  return shared;
+  return seen;
 }
 
 export function dismiss(id: number) {
   update({ notices: shared.notices.filter((notice) => notice.id !== id) });
 }
 
-export function notify(text: string, options: { undo?: boolean; bad?: boolean } = {}) {
+export const done = ({ revision, changed }: Changed): Done | undefined => (changed ? { project: shared.state?.id ?? "", revision, changes: 1 } : undefined);
+
+export function notify(text: string, options: { done?: Done; bad?: boolean } = {}) {
   const id = nextNotice++;
   update({ notices: [...shared.notices.slice(-2), { id, text, ...options }] });
   setTimeout(() => dismiss(id), options.bad ? 12000 : 7000);
@@ -61,6 +67,15 @@ export const undo = () => attempt(async () => {
   notify(`Undone: ${title}`);
 });
 
+// Only the latest change can be undone.
+export const canUndo = ({ project, revision }: Done) => shared.state?.id === project && shared.state.revision === revision;
+
+export const undoDone = ({ project, revision, changes }: Done) => attempt(async () => {
+  let title = "";
+  for (let i = 0; i < changes; ++i) ({ revision, title } = await change("undo", { revision, project }));
+  notify(`Undone: ${title}${changes > 1 ? ` and ${changes - 1} more` : ""}`);
+});
+
 export const redo = () => attempt(async () => {
   const title = shared.state?.redo;
   if (!title) return;
@@ -68,10 +83,15 @@ export const redo = () => attempt(async () => {
   notify(`Done again: ${title}`);
 });
 
+const left = new Set<string>();  // ids of projects that were followed by others
+
 function take(state: State) {
   // Answers and events may cross.
   const old = shared.state;
-  if (old && old.folder === state.folder && state.version < old.version && state.revision <= old.revision) return;
+  if (left.has(state.id)) return;
+  if (old && old.id === state.id && state.version < old.version && state.revision <= old.revision) return;
+  if (old && old.id !== state.id) left.add(old.id);
+  showing(state.id);
   update({ state, connected: true });
 }
 

@@ -23,15 +23,16 @@ export function Try({ photo, choose, open }: { photo: Blob | null; choose: (phot
     return () => URL.revokeObjectURL(made);
   }, [photo]);
   // Asked again whenever there is another model.
-  const content = state?.model?.content;
+  const model = state?.model ? `${state.id} ${state.model.number}` : "";
   useEffect(() => {
-    if (!photo || !content) return;
+    if (!model) setPrediction(null);  // another project, without one
+    if (!photo || !model) return;
     let live = true;
     post<Prediction>("/api/predict", photo)
       .then((answer) => { if (live) { setPrediction({ ...answer, file: photo instanceof File ? photo.name : "" }); setTrouble(""); } })
       .catch((error) => { if (live) { setPrediction(null); setTrouble(error instanceof Error ? error.message : String(error)); } });
     return () => { live = false; };
-  }, [photo, content]);
+  }, [photo, model]);
   const drop = (event: DragEvent) => {
     event.preventDefault();
     event.stopPropagation();
@@ -56,12 +57,14 @@ export function Try({ photo, choose, open }: { photo: Blob | null; choose: (phot
       <div aria-live="polite" class="answer">
         {prediction && best && (
           <>
-            <p class="verdict" data-testid="verdict" data-file={prediction.file}>
+            <p class="verdict" data-testid="verdict" data-file={prediction.file} data-model={prediction.model}>
               {prediction.unknown
                 ? <><strong>Unknown</strong> <span class="dim">nothing it has learnt; nearest is {best.name}</span></>
                 : <><strong>{best.name}</strong> <span class="dim">{percent(best.probability)}</span></>}
             </p>
-            {!prediction.current && <p class="dim">From the model before the latest changes; a new one is being learnt.</p>}
+            {!state?.model?.current || prediction.model !== state.model.number
+              ? <p class="dim">From the model before the latest changes; they are being taken in.</p>
+              : !state.model.thorough && <p class="dim">The latest changes are in; probabilities are set when all classes have been gone over once more.</p>}
             <ul class="bars" aria-label="Probabilities">
               {prediction.top.map(({ name, probability }) => (
                 <li key={name}>

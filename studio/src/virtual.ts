@@ -31,12 +31,14 @@ export function useWindow(box: RefObject<HTMLElement>, rows: number, rowHeight: 
   return window_;
 }
 
-// Entries of a long list, fetched a page at a time when they come into sight; `key` names the list, `version` its state.
+export interface Part<T> { total: number; gone?: boolean; entries: T[] }  // total: of the list; gone: there is no such list any more
+
+// Entries of a long list, fetched a page at a time when they come into sight; `key` names the list, `version` its state. Answers that
+// are no longer asked for are dropped; the others are handed to `taken`.
 export function usePages<T>(key: string, version: unknown, first: number, last: number, size: number,
-                            load: (offset: number, limit: number) => Promise<{ total: number; entries: T[] }>) {
+                            load: (offset: number, limit: number) => Promise<Part<T>>, taken: (part: Part<T>) => void) {
   const pages = useRef(new Map<number, { version: unknown; entries: T[] }>());
   const known = useRef(key);
-  const [total, setTotal] = useState<number | null>(null);
   const [, redraw] = useState(0);
   if (known.current !== key) {
     known.current = key;
@@ -51,12 +53,12 @@ export function usePages<T>(key: string, version: unknown, first: number, last: 
       load(page * size, size).then((answer) => {
         if (!live || known.current !== key) return;
         pages.current.set(page, { version, entries: answer.entries });
-        setTotal(answer.total);
+        taken(answer);
         redraw((count) => count + 1);
       }).catch(() => { /* the state tells of lost connections; the next version asks again */ });
     }
     return () => { live = false; };
   }, [key, version, from, to]);
   const at = (index: number): T | undefined => pages.current.get(Math.floor(index / size))?.entries[index % size];
-  return { total, at };
+  return { at };
 }

@@ -172,7 +172,7 @@ TEST(TaskPool, TakesAllOrNothingAndDropsAtTheEnd) {
   std::atomic<int> ran{0};
   std::mutex gate;
   {
-    TaskPool pool(1, 2);
+    TaskPool pool("tasks", 1, 2);
     std::unique_lock held(gate);
     std::atomic<bool> inside{false};
     ASSERT_TRUE(pool.submit({[&] {

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "annulus/base/random.h"
@@ -97,10 +99,30 @@ TEST(Project, KnowsAPhotoThatIsThereAlready) {
   EXPECT_EQ(again[0].reason, "cat");
   EXPECT_EQ(again[1].outcome, AddedPhoto::Outcome::kAdded);
   EXPECT_EQ(again[2].outcome, AddedPhoto::Outcome::kKnown);
+  EXPECT_EQ(project->state().next_undo().title, "Add 1 photo to dog");
   const std::string text = "GIF89a";
   const NewPhoto other{std::as_bytes(std::span(text)), "../../etc/passwd"};
   EXPECT_EQ(project->add_photos("dog", {&other, 1})[0].outcome, AddedPhoto::Outcome::kRefused);
   expect_files_as_said(*project);
+}
+
+TEST(Project, NamesTheContentOfSomePhotos) {
+  const ScratchFolder folder;
+  Opened project(folder);
+  const std::string nothing = project->state().content_checksum();
+  add(*project, "cat", {1});
+  const std::string one = project->state().content_checksum();
+  const auto added = add(*project, "cat", {2});
+  const auto dog = add(*project, "dog", {3});
+  const auto but = [&](const std::vector<AddedPhoto>& left_out) {
+    return [left_out](const std::string& id) {
+      return std::none_of(left_out.begin(), left_out.end(), [&](const AddedPhoto& photo) { return photo.id == id; });
+    };
+  };
+  EXPECT_EQ(project->state().content_checksum(but({})), project->state().content_checksum());
+  EXPECT_EQ(project->state().content_checksum(but({added[0], dog[0]})), one);
+  EXPECT_NE(project->state().content_checksum(but(dog)), one);
+  EXPECT_EQ(project->state().content_checksum([](const std::string&) { return false; }), nothing);
 }
 
 TEST(Project, RefusesNamesThatAreNoFoldersOwn) {
@@ -146,6 +168,59 @@ TEST(Project, TakesInWhatWasDoneByHand) {
   const Photo& rex = project->state().photo(project->state().class_named("dog").photos.front());
   EXPECT_EQ(rex.name, "rex.png");
   EXPECT_EQ(content_of(project->path_of(rex)), picture(7));
+}
+
+TEST(Project, OpensAfterARenamedClassWasMadeAgainByHand) {
+  for (const std::vector<int>& photos : {std::vector<int>{1, 2}, std::vector<int>{}}) {
+    const ScratchFolder folder;
+    {
+      Opened project(folder);
+      project->add_class("bird");
+      add(*project, "bird", photos);
+      project->rename_class("bird", "robin");
+    }
+    std::filesystem::create_directories(folder / "p/photos/bird");
+    folder.write("p/photos/bird/wren.png", picture(7));
+    Opened project(folder);
+    EXPECT_EQ(project->state().class_named("robin").photos.size(), photos.size());
+    EXPECT_EQ(project->state().class_named("bird").photos.size(), 1U);
+    expect_files_as_said(*project);
+  }
+}
+
+TEST(Project, OpensWhenTheLastChangeCannotBeDoneAgain) {
+  const ScratchFolder folder;
+  {
+    Opened project(folder);
+    add(*project, "bird", {1, 2});
+    project->rename_class("bird", "robin");
+  }
+  std::filesystem::rename(folder / "p/photos/robin", folder / "p/photos/bird");
+  folder.write("p/photos/robin", "no folder");
+  Opened project(folder);
+  EXPECT_EQ(project->state().class_named("bird").photos.size(), 2U);
+}
+
+TEST(Project, RenamesIntoAFolderThatHoldsSomethingElse) {
+  const ScratchFolder folder;
+  Opened project(folder);
+  const auto added = add(*project, "bird", {1, 2, 3});
+  std::filesystem::create_directories(folder / "p/photos/robin");
+  folder.write("p/photos/robin/notes.txt", "no photo");
+  project->rename_class("bird", "robin");
+  for (const AddedPhoto& photo : added) {
+    EXPECT_TRUE(std::filesystem::exists(project->path_of(project->state().photo(photo.id))));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "p/photos/bird"));
+  EXPECT_EQ(content_of(folder / "p/photos/robin/notes.txt"), "no photo");
+  // A process that ended half-way: the first photo had not been moved yet.
+  std::filesystem::create_directories(folder / "p/photos/bird");
+  const std::string first = added[0].id + ".png";
+  std::filesystem::rename(folder / "p/photos/robin" / first, folder / "p/photos/bird" / first);
+  project.project.reset();
+  Opened again(folder);
+  EXPECT_EQ(again->state().class_named("robin").photos.size(), 3U);
+  EXPECT_EQ(again->state().revision(), 2U);
 }
 
 TEST(Project, BeginsWithPhotosThatAreThere) {
@@ -197,6 +272,48 @@ TEST(Project, StartsALongJournalAnew) {
   project->undo();
   project->undo();
   EXPECT_EQ(project->state().classes().begin()->first, "dog");
+  expect_files_as_said(*project);
+}
+
+// Of files, in bytes, as long as it lives: a disk that is full.
+class SizeLimit {
+ public:
+  explicit SizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~SizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+  SizeLimit(const SizeLimit&) = delete;
+  SizeLimit& operator=(const SizeLimit&) = delete;
+
+ private:
+  sighandler_t handler_;
+  rlimit before_{};
+};
+
+TEST(Project, GoesOnWhenTheDiskTakesChangesAgain) {
+  const ScratchFolder folder;
+  Opened project(folder);
+  add(*project, "cat", {1});
+  const std::string before = project->state().to_line();
+  {
+    const SizeLimit full(10);
+    expect_error(ErrorKind::kIo, "cannot be written", [&] { project->add_class("dog"); });
+    EXPECT_EQ(project->state().to_line(), before);
+    // Nor can the journal be read.
+    std::filesystem::rename(folder / "p/journal.jsonl", folder / "p/away");
+    std::filesystem::create_directory(folder / "p/journal.jsonl");
+    for (int i = 0; i < 2; ++i) EXPECT_ANY_THROW(project->add_class("dog"));
+    std::filesystem::remove(folder / "p/journal.jsonl");
+    std::filesystem::rename(folder / "p/away", folder / "p/journal.jsonl");
+  }
+  project->add_class("owl");
+  EXPECT_EQ(project->state().classes().size(), 2U);
+  EXPECT_TRUE(project->state().classes().contains("owl"));
   expect_files_as_said(*project);
 }
 

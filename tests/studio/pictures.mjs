@@ -61,3 +61,25 @@ export function picture(name, number) {
     return PATTERNS[name](x, y) ? INKS[at].map((value) => Math.min(255, Math.max(0, value + noise + light))) : [235 + noise, 236 + noise, 230 + noise - light];
   });
 }
+
+// Like none of the patterns: a colourful haze.
+export function stranger(number) {
+  return png(SIDE, (px, py) => [0, 1, 2].map((channel) => Math.round(128 + 60 * Math.sin(px / (5 + number) + channel * 2) + 60 * Math.sin(py / (3 + channel) + (px * py) / 400 + number))));
+}
+
+// A picture of one of many classes: two shapes of the patterns in the class's own colours, places and sizes, a little different each time.
+export function drawn(kind, number) {
+  const names = Object.keys(PATTERNS);
+  const random = (salt) => { const x = Math.sin(kind * 12.9898 + salt * 78.233) * 43758.5453; return x - Math.floor(x); };
+  const shake = (salt) => 0.1 * Math.sin(number * 7.1 + salt * 3.3 + kind);
+  const side = 64;
+  const shapes = [0, 1].map((k) => ({ ink: PATTERNS[names[Math.floor(random(k) * names.length)]], size: 0.5 + 0.8 * random(k + 2), x: random(k + 4) - 0.5 + shake(k), y: random(k + 6) - 0.5 + shake(k + 2),
+                                      colour: [0, 1, 2].map((c) => 255 * random(10 + 3 * k + c)) }));
+  const paper = [0, 1, 2].map((c) => 120 + 135 * random(20 + c));
+  return png(side, (px, py) => {
+    const noise = ((px * 31 + py * 17 + number * 101) % 23) - 11;
+    const [x, y] = [(2 * px) / side - 1, (2 * py) / side - 1];
+    const shape = shapes.find(({ ink, size, x: cx, y: cy }) => Math.max(Math.abs(x - cx), Math.abs(y - cy)) < size && ink((x - cx) / size, (y - cy) / size));
+    return (shape?.colour ?? paper).map((value) => Math.min(255, Math.max(0, Math.round(value + noise))));
+  });
+}

@@ -1,89 +1,13 @@
 // studio_test.mjs ANNULUS CHROMIUM [PICTURES]: teaches, tries, mends, undoes, exports and restarts the studio as a person would, in a headless browser.
 // With a folder PICTURES, what was seen is written there.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { browserPath, check, chromium, counted, countOf, end, faults, file, open, pictures, project, ready, scratch, start, stateOf, stop, teach, watch } from "./harness.mjs";
 import { PATTERNS, picture } from "./pictures.mjs";
+import { waysIn } from "./ways_in.mjs";
 
-// Packages are wherever NODE_PATH says: none are kept beside the sources.
-const require = createRequire(join(process.env.NODE_PATH ?? import.meta.dirname ?? ".", "x.js"));
-const { chromium } = require("playwright-core");
-const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-
-const [program, browserPath, pictures] = process.argv.slice(2);
-const scratch = mkdtempSync(join(tmpdir(), "annulus-studio-"));
-const project = join(scratch, "patterns");
 const NAMES = Object.keys(PATTERNS);
-const faults = [];
-let studio = null;
-
-async function start() {
-  studio = spawn(program, ["studio", project, "--home", scratch, "--cache", join(scratch, "features"), "--no-open"], { stdio: ["ignore", "pipe", "inherit"] });
-  return new Promise((done, bad) => {
-    let text = "";
-    studio.stdout.on("data", (data) => {
-      text += data;
-      const found = /http:\S+/.exec(text);
-      if (found) done(found[0]);
-    });
-    studio.on("exit", (code) => bad(new Error(`annulus studio ended with ${code}`)));
-  });
-}
-
-function stop(signal) {
-  const ended = new Promise((done) => studio.once("exit", done));
-  studio.removeAllListeners("exit");
-  studio.once("exit", () => {});
-  const code = new Promise((done) => studio.once("exit", (status, by) => done(status ?? by)));
-  studio.kill(signal);
-  return Promise.race([code, ended]);
-}
-
-function file(name, number) {
-  const path = join(scratch, "new", name);
-  mkdirSync(path, { recursive: true });
-  writeFileSync(join(path, `${number}.png`), picture(name, number));
-  return join(path, `${number}.png`);
-}
-
-function watch(page, origin) {
-  page.on("console", (message) => { if (message.type() !== "log") faults.push(`console ${message.type()}: ${message.text()} ${message.location().url}`); });
-  page.on("pageerror", (error) => faults.push(`script error: ${error.message}`));
-  page.on("request", (request) => { if (!/^(blob|data):/.test(request.url()) && new URL(request.url()).origin !== origin) faults.push(`asked for ${request.url()}`); });
-}
-
-async function open(browser, address, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
-  const page = await context.newPage();
-  watch(page, new URL(address).origin);
-  await page.goto(address);
-  await page.waitForSelector("h1");
-  return page;
-}
-
-const ready = (page, classes) => page.waitForFunction((text) => document.querySelector("[data-testid=status]")?.textContent?.startsWith(text), `Ready: knows ${classes} classes`, { timeout: 60000 });
-const stateOf = (page) => page.evaluate(async () => (await fetch("/api/state")).json());
-const countOf = (page, name) => page.evaluate(async (wanted) => (await (await fetch(`/api/classes?search=${encodeURIComponent(wanted)}`)).json()).classes[0]?.photos, name);
-
-async function check(page, where) {
-  await page.evaluate(AXE);
-  const result = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"] }));
-  for (const violation of result.violations) faults.push(`${where}: ${violation.id} (${violation.impact}): ${violation.nodes.map(({ html }) => html.slice(0, 120)).slice(0, 3).join(" | ")}`);
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  if (wide > 0) faults.push(`${where}: ${wide} pixels wider than the screen`);
-  if (pictures) await page.screenshot({ path: join(pictures, `${where}.png`) });
-}
-
-// A class by hand: type its name, press Enter, pick photos.
-async function teach(page, name, numbers) {
-  await page.fill('[aria-label="Name of a new class"]', name);
-  await page.keyboard.press("Enter");
-  await page.setInputFiles(`[data-testid="pick ${name}"]`, numbers.map((number) => file(name, number)));
-  await page.waitForSelector(`[data-class="${name}"] .covers img`, { state: "attached" });
-}
 
 const steps = {
   async "ten classes from first start within a minute"({ page, started }) {
@@ -111,7 +35,7 @@ const steps = {
     await page.setInputFiles('[data-testid="pick rows"]', [file("disc", 20)]);
     await page.click("[data-tab=findings]");
     await page.click('button:has-text("Move to disc")', { timeout: 30000 });
-    await page.waitForFunction(async () => (await (await fetch("/api/classes?search=disc")).json()).classes[0].photos === 4);
+    await counted(page, "disc", 4);
     assert.equal(await countOf(page, "rows"), 3);
   },
   async "moves and removes chosen photos, and undoes by keyboard"({ page }) {
@@ -124,7 +48,14 @@ const steps = {
     await page.click("dialog .tile >> nth=0");
     await page.click('dialog button:has-text("Remove chosen")');
     await page.waitForFunction(() => document.querySelectorAll("dialog .tile").length === 1);
+    // Notices are within reach while a dialog is open, and undo what they tell of or nothing.
+    await page.click('dialog .notice:has-text("Removed 1 photo from ring") >> text=Undo');
+    await page.waitForFunction(() => document.querySelectorAll("dialog .tile").length === 2);
+    await page.keyboard.press("Control+y");
+    await page.waitForFunction(() => document.querySelectorAll("dialog .tile").length === 1);
     await page.keyboard.press("Escape");
+    await page.waitForSelector('.notice:has-text("Done again: Remove 1 photo")');
+    assert.equal(await page.locator('.notice:has-text("Moved 1 photo to disc") >> text=Undo').count(), 0);
     assert.equal(await countOf(page, "disc"), 5);
     await page.keyboard.press("Control+z");
     await page.waitForSelector('.notice:has-text("Undone: Remove 1 photo")');
@@ -138,6 +69,10 @@ const steps = {
       mkdirSync(join(scratch, "folder", name), { recursive: true });
       for (const number of [1, 2]) writeFileSync(join(scratch, "folder", name, `${number}.png`), picture(name === "waves" ? "rows" : "columns", number + 30));
     }
+    await page.setInputFiles('[data-testid="pick folder"]', join(scratch, "folder"));
+    await page.click('.notice:has-text("Added 4 photos to 2 classes") >> text=Undo');
+    await page.waitForSelector('.notice:has-text("and 1 more")');
+    assert.equal((await stateOf(page)).classes, 10);
     await page.setInputFiles('[data-testid="pick folder"]', join(scratch, "folder"));
     await ready(page, 12);
     await page.click('[aria-label="Rename waves"]');
@@ -167,10 +102,25 @@ const steps = {
     await page.waitForFunction(() => document.querySelector("#classes-title .dim").textContent === "12");
     await other.close();
   },
+  ...waysIn,
+  async "shows how things stand although it draws late"({ page, address }) {
+    await ready(page, 12);
+    const late = await page.context().newPage();
+    watch(late, new URL(address).origin);
+    // The state comes long before anything that waits for a frame or a timer.
+    await late.addInitScript(() => {
+      const later = window.setTimeout.bind(window);
+      window.requestAnimationFrame = (draw) => later(() => draw(performance.now()), 1000);
+      window.setTimeout = (run, wait, ...rest) => later(run, Math.max(wait ?? 0, 1000), ...rest);
+    });
+    await late.goto(new URL(address).origin);
+    await late.waitForSelector('[data-testid=status]:has-text("Ready: knows 12")', { timeout: 10000 });
+    await late.close();
+  },
   async "draws the map and exports"({ page }) {
     await ready(page, 12);
     await page.click("[data-tab=map]");
-    await page.waitForFunction(() => document.querySelectorAll(".map .point").length === 12);
+    await page.waitForFunction(() => document.querySelector("canvas.map")?.dataset.classes === "12");
     await check(page, "map");
     await page.click('button:has-text("Export")');
     for (const [title, ending, begins] of [["Model card", "-card.md", "---"], ["Model", ".safetensors", ""], ["ONNX", ".onnx", "\x08"], ["Report", ".html", "<!"]]) {
@@ -233,7 +183,7 @@ let browser = null;
 try {
   const started = Date.now();
   const address = await start();
-  browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
+  browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"] });
   const page = await open(browser, address);
   for (const [name, step] of Object.entries(steps)) {
     const began = Date.now();
@@ -252,6 +202,6 @@ try {
   process.exitCode = 1;
 } finally {
   await browser?.close();
-  if (studio?.exitCode === null && studio?.signalCode === null) studio.kill("SIGKILL");
+  end();
   rmSync(scratch, { recursive: true, force: true });
 }

@@ -50,5 +50,24 @@ TEST(Thumbnail, IsSmallAndShowsThePicture) {
   }
 }
 
+TEST(Thumbnail, AStripHoldsTheSquaresInTheMiddleOfItsImages) {
+  // Of a wide image the middle, where it turns from dark to light; of a tall one all of its width.
+  std::vector<Image> images;
+  images.push_back(halves(300, 100));
+  images.emplace_back();
+  images.push_back(halves(20, 90));
+  const std::string webp = strip_webp(images, 48, 4);
+  const Image strip = decode_image(std::as_bytes(std::span(webp)), {}, "strip");
+  ASSERT_EQ(strip.width, 3U * 52U);
+  ASSERT_EQ(strip.height, 48U);
+  const auto at = [&](std::size_t x) { return static_cast<int>(strip.rows()(24, 3 * x)); };
+  EXPECT_NEAR(at(8), 20, 12);
+  EXPECT_NEAR(at(40), 220, 12);
+  EXPECT_NEAR(at(52 + 24), 255, 4);
+  EXPECT_NEAR(at(104 + 8), 20, 12);
+  EXPECT_NEAR(at(104 + 40), 220, 12);
+  EXPECT_NEAR(at(104 + 51), 255, 24);
+}
+
 }  // namespace
 }  // namespace annulus

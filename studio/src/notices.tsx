@@ -1,0 +1,22 @@
+// What was done or went wrong, for a few seconds, with a way back.
+import { Icon } from "./icons";
+import { canUndo, dismiss, Done, Notice, undoDone, useShared } from "./store";
+
+const undoable = (notice: Notice): notice is Notice & { done: Done } => !!notice.done && canUndo(notice.done);
+
+// One in the page and one in each dialog, of which the topmost is shown: all below it is out of reach. The box is there before what it
+// says, as screen readers expect. `most`: only so many, the latest.
+export function Notices({ shown, most = 3 }: { shown: boolean; most?: number }) {
+  const { notices } = useShared();
+  return (
+    <div class="notices" role="log" aria-label="Notices">
+      {shown && notices.slice(-most).map((notice) => (
+        <div key={notice.id} class={notice.bad ? "notice bad" : "notice"}>
+          <span class="grow">{notice.text}</span>
+          {undoable(notice) && <button type="button" class="quiet" onClick={() => { dismiss(notice.id); void undoDone(notice.done); }}>Undo</button>}
+          <button type="button" class="quiet icon" aria-label="Dismiss" onClick={() => dismiss(notice.id)}><Icon name="close" /></button>
+        </div>
+      ))}
+    </div>
+  );
+}
