@@ -1,4 +1,4 @@
-"""What bench/compare and bench/scaling share: building and talking to timing programs, taking turns, and facts about the machine."""
+"""What scripts of bench/ share: building and talking to timing programs, taking turns, and facts about the machine."""
 import json
 import os
 import pathlib
@@ -58,10 +58,12 @@ def annulus_program(name):
 
 
 class Contestant:
-    """One way to do a piece of work: `measure` returns seconds; it is called `repeats` times, after `warm_ups` that do not count."""
+    """One way to do a piece of work: `measure` returns seconds; it is called `repeats` times, after `warm_ups` that do not count.
 
-    def __init__(self, label, measure, repeats, *, ours=False, reference=False, warm_ups=1):
-        self.label, self.measure, self.repeats, self.warm_ups = label, measure, repeats, warm_ups
+    Once it took `enough` seconds in all it is not called again."""
+
+    def __init__(self, label, measure, repeats, *, ours=False, reference=False, warm_ups=1, enough=float("inf")):
+        self.label, self.measure, self.repeats, self.warm_ups, self.enough = label, measure, repeats, warm_ups, enough
         self.ours = ours
         self.reference = reference  # the fastest of these peers is the one the ratio is taken against
         self.seconds = []
@@ -78,7 +80,7 @@ def take_turns(contestants):
             contestant.measure()
     for turn in range(max(contestant.repeats for contestant in contestants)):
         for contestant in contestants:
-            if turn < contestant.repeats:
+            if turn < contestant.repeats and sum(contestant.seconds) < contestant.enough:
                 contestant.seconds.append(contestant.measure())
 
 
@@ -111,6 +113,18 @@ def busy_sentence(facts):
         return None
     return (f"The machine was busy before this run (load {facts['load_average_before']} on {facts['processors']} processors): "
             "trust ratios, not seconds.")
+
+
+def report_essence(file):
+    """A report of evaluate without what differs from run to run."""
+    report = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+    for name in ("time", "threads", "command"):
+        report["stamp"].pop(name, None)
+    for result in report["results"]:
+        result.pop("seconds", None)
+        for run in result.get("runs", []):
+            run.pop("seconds", None)
+    return report
 
 
 def pyplot():

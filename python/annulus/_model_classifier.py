@@ -136,7 +136,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
     def predict_unknown(self, X, false_reject=0.05):
         """Which rows resemble nothing that was learnt, when a share of ``false_reject`` of known things may be lost to that.
 
-        Nothing is where the model has no rule about strangers, for which it takes 20 rows that can be held out.
+        Nothing is where the model has no rule about strangers, for which it takes three classes, or 20 rows that can be held out.
         """
         check_number("false_reject", false_reject, numbers.Real, least=0, most=1)
         X = self._ask(X)

@@ -108,11 +108,11 @@ py::list answers(const Model& model, const Rows& rows, double false_reject, bool
 }
 
 py::dict growth_dict(const GrowthReport& report) {
-  return py::dict(py::arg("old_rows") = report.old_rows, py::arg("changed") = report.changed,
-                  py::arg("right_before") = report.right_before, py::arg("right_after") = report.right_after,
-                  py::arg("new_rows") = report.new_rows, py::arg("new_right") = report.new_right,
-                  py::arg("most_alike") = report.most_alike, py::arg("alike_cosine") = report.alike_cosine,
-                  py::arg("seconds") = report.seconds);
+  return py::dict(py::arg("old_rows") = report.old_rows, py::arg("asked") = report.asked,
+                  py::arg("changed") = report.changed, py::arg("right_before") = report.right_before,
+                  py::arg("right_after") = report.right_after, py::arg("new_rows") = report.new_rows,
+                  py::arg("new_right") = report.new_right, py::arg("most_alike") = report.most_alike,
+                  py::arg("alike_cosine") = report.alike_cosine, py::arg("seconds") = report.seconds);
 }
 
 // A copy of the model that was changed, and what that did.
