@@ -32,8 +32,8 @@ class BuildByCMake(build_ext):
 
     def build(self, folder):
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-        subprocess.run(["cmake", "-S", ROOT, "-B", folder, *generator, "-DCMAKE_BUILD_TYPE=Release", "-DANNULUS_BUILD_PYTHON=ON",
-                        "-DANNULUS_BUILD_CLI=OFF", "-DANNULUS_BUILD_TESTS=OFF", "-DANNULUS_WARNINGS_AS_ERRORS=OFF",
+        subprocess.run(["cmake", "-S", ROOT, "-B", folder, *generator, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON",
+                        "-DANNULUS_BUILD_PYTHON=ON", "-DANNULUS_BUILD_CLI=OFF", "-DANNULUS_BUILD_TESTS=OFF", "-DANNULUS_WARNINGS_AS_ERRORS=OFF",
                         f"-DPython3_EXECUTABLE={sys.executable}"], check=True)
         subprocess.run(["cmake", "--build", folder, "--target", "annulus_python", "--parallel", str(os.cpu_count())], check=True)
 

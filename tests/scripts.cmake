@@ -38,6 +38,17 @@ annulus_script_test(installed_program ${prefix}/${CMAKE_INSTALL_BINDIR}/annulus 
 set_tests_properties(scripts.installed_program PROPERTIES PASS_REGULAR_EXPRESSION "annulus ${PROJECT_VERSION}")
 set_tests_properties(scripts.find_package scripts.installed_program PROPERTIES FIXTURES_REQUIRED installed)
 
+# Files larger than the memory of the process.
+annulus_script_test(memory_limit
+  ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/memory_limit_test.py ${CMAKE_BINARY_DIR}/annulus)
+# Batch scripts under a Slurm of their own; skipped where none is installed (scripts/packages-checks.txt has one).
+annulus_script_test(slurm ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/slurm_test.py
+  ${CMAKE_BINARY_DIR}/annulus ${CMAKE_SOURCE_DIR}/share/slurm ${CMAKE_CURRENT_SOURCE_DIR}/data)
+set_tests_properties(scripts.slurm PROPERTIES SKIP_RETURN_CODE 77)
+# A fit on two hosts that a virtual cable connects; skipped where network namespaces cannot be made.
+annulus_script_test(hosts ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/hosts_test.py ${CMAKE_BINARY_DIR}/annulus)
+set_tests_properties(scripts.hosts PROPERTIES SKIP_RETURN_CODE 77)
+
 # A report as a browser shows it; skipped where no Chromium is installed (scripts/packages-checks.txt has one).
 annulus_script_test(report_page
   ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/report_page_test.py ${CMAKE_BINARY_DIR}/annulus)

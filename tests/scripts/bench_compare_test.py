@@ -75,6 +75,12 @@ class Report(unittest.TestCase):
 
 
 class Measuring(unittest.TestCase):
+    def test_what_took_long_enough_is_not_measured_again(self):
+        slow = Contestant("slow", lambda: 6.0, 5, warm_ups=0, enough=10)
+        fast = Contestant("fast", lambda: 1.0, 5, warm_ups=0, enough=10)
+        take_turns([slow, fast])
+        self.assertEqual((slow.seconds, fast.seconds), ([6.0, 6.0], [1.0] * 5))
+
     def test_contestants_take_turns_after_warming_up(self):
         calls = []
 
