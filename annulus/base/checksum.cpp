@@ -2,6 +2,7 @@
 #include "annulus/base/checksum.h"
 
 #include <fmt/format.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include <array>
@@ -11,6 +12,16 @@
 #include "annulus/base/error.h"
 
 namespace annulus {
+namespace {
+
+// Threads of the pool may outlive what libcrypto tears down when a program ends, and would then leak what it keeps for
+// each thread. Without that tear-down each thread frees its own when it ends.
+bool keep_until_threads_end() {
+  static const bool kept = OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr) == 1;
+  return kept;
+}
+
+}  // namespace
 
 struct Sha256::State {
   struct Release {
@@ -20,7 +31,8 @@ struct Sha256::State {
 };
 
 Sha256::Sha256() : state_(std::make_unique<State>()) {
-  if (!state_->context || EVP_DigestInit_ex(state_->context.get(), EVP_sha256(), nullptr) != 1) {
+  if (!keep_until_threads_end() || !state_->context ||
+      EVP_DigestInit_ex(state_->context.get(), EVP_sha256(), nullptr) != 1) {
     fail(ErrorKind::kInternal, "the cryptography library (libcrypto) offers no SHA-256");
   }
 }

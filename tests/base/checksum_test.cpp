@@ -5,6 +5,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "annulus/base/parallel.h"
 
 namespace annulus {
 namespace {
@@ -30,6 +33,14 @@ TEST(Sha256, PiecesGiveTheDigestOfTheWhole) {
     hash.update(bytes_of(text).subspan(cut));
     EXPECT_EQ(hash.finish_hex(), whole) << "cut at " << cut;
   }
+}
+
+// Run by itself, as ctest does, this is where the leak checker of the address sanitizer looks at what threads of the
+// pool keep.
+TEST(Sha256, ThreadsOfThePoolHash) {
+  std::vector<std::string> digests(256);
+  parallel_for(4, digests.size(), [&](std::size_t i) { digests[i] = sha256_hex(bytes_of("abc")); });
+  for (const auto& digest : digests) EXPECT_EQ(digest, sha256_hex(bytes_of("abc")));
 }
 
 }  // namespace
