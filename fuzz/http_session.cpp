@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -18,12 +19,17 @@ annulus::server::HttpServer& server() {
   static annulus::server::HttpServer* const running = [] {
     annulus::server::HttpOptions options;
     options.max_body_bytes = 4096;
+    options.admit = [](const annulus::server::Request& request) -> std::optional<annulus::server::Response> {
+      if (!request.body.empty()) std::abort();
+      if (request.header("Authorization").empty()) return std::nullopt;
+      return annulus::server::error_response(401, "not you");
+    };
     options.header_time = options.body_time = options.idle_time = std::chrono::milliseconds(500);
     auto* made = new annulus::server::HttpServer(
         options, [](annulus::server::Request&& request, const annulus::server::Respond& respond) {
           // What handlers rely on.
           if (!request.path.starts_with('/') || request.path.find("/../") != std::string::npos) std::abort();
-          if (request.body.size() > 4096) std::abort();
+          if (request.body.size() > 4096 || !request.header("Authorization").empty()) std::abort();
           annulus::server::Response response;
           response.body = request.path + request.body;
           respond(response);

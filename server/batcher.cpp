@@ -35,6 +35,8 @@ void answer_alone(RowJob& job) {
 
 }  // namespace
 
+Response too_late() { return error_response(504, "the request waited longer than its deadline"); }
+
 Batcher::Batcher(const BatchOptions& options, Metrics& metrics) : options_(options), metrics_(metrics) {
   for (int i = 0; i < options.threads; ++i) threads_.emplace_back("batches", [this] { work(); });
 }
@@ -117,7 +119,7 @@ void Batcher::answer(Jobs& jobs) {
       std::stable_partition(jobs.begin(), jobs.end(), [now](const RowJob& job) { return job.deadline > now; });
   for (auto job = late; job != jobs.end(); ++job) {
     metrics_.rejected("deadline");
-    job->done(failed(error_response(504, "the request waited longer than its deadline")));
+    job->done(failed(too_late()));
   }
   jobs.erase(late, jobs.end());
   if (jobs.empty()) return;

@@ -43,6 +43,9 @@ struct RowJob {
   std::function<void(BatchResult)> done;  // called once, on a batcher's thread
 };
 
+// The answer to a request whose deadline has passed.
+Response too_late();
+
 class Batcher {
  public:
   Batcher(const BatchOptions& options, Metrics& metrics);

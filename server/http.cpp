@@ -1,5 +1,7 @@
-// Headers without regard to case, and errors as answers.
+// Headers without regard to case, errors as answers, answers as text.
 #include "server/http.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -8,6 +10,10 @@ namespace annulus::server {
 namespace {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool clean_header(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
+}
 
 }  // namespace
 
@@ -85,6 +91,27 @@ std::string_view reason_of(int status) {
   };
   const auto found = kReasons.find(status);
   return found == kReasons.end() ? std::string_view() : found->second;
+}
+
+std::string header_text(const Response& response, bool keep_alive) {
+  std::string text = fmt::format("HTTP/1.1 {} {}\r\nServer: annulus\r\nX-Content-Type-Options: nosniff\r\n",
+                                 response.status, reason_of(response.status));
+  const bool streams = static_cast<bool>(response.stream);
+  if (streams) {
+    text += "Content-Type: text/event-stream\r\nCache-Control: no-store\r\n";
+  } else {
+    if (response.status != 204 && response.status != 304) {
+      text += fmt::format("Content-Length: {}\r\n", response.body.size());
+    }
+    if (!response.body.empty() && clean_header(response.content_type)) {
+      text += fmt::format("Content-Type: {}\r\n", response.content_type);
+    }
+  }
+  for (const auto& [name, value] : response.headers) {
+    if (clean_header(name) && clean_header(value)) text += fmt::format("{}: {}\r\n", name, value);
+  }
+  text += keep_alive && !streams ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
+  return text;
 }
 
 }  // namespace annulus::server

@@ -77,4 +77,7 @@ Response error_response(const Error& error);
 // "Not Found"; empty for a number that is no status.
 std::string_view reason_of(int status);
 
+// Everything of an answer before its body, up to the empty line. Headers that would break out of theirs are left out.
+std::string header_text(const Response& response, bool keep_alive);
+
 }  // namespace annulus::server

@@ -46,7 +46,12 @@ class HttpServer::Impl {
     asio::post(strand_, [this] { accept(); });
     std::vector<WorkerThread> others;
     for (int i = 1; i < state_->options.threads; ++i) others.emplace_back("http", [this] { context_.run(); });
-    context_.run();
+    try {
+      context_.run();
+    } catch (...) {
+      context_.stop();  // the others would be waited for
+      throw;
+    }
   }
 
   void stop() {

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "server/http.h"
@@ -18,15 +20,20 @@ struct HttpOptions {
   int threads = 1;                    // that read and write; handlers run on them
   std::size_t max_connections = 512;  // more get 503
   std::size_t max_header_bytes = std::size_t{16} << 10;
-  std::size_t max_body_bytes = std::size_t{32} << 20;      // a larger one gets 413
-  std::size_t max_waiting_bytes = std::size_t{512} << 20;  // bodies of all connections together; more get 503
-  std::size_t max_stream_backlog = std::size_t{4} << 20;   // of events that a client has not read yet
-  std::chrono::milliseconds header_time{10'000};           // from the first byte of a request to the end of its header
-  std::chrono::milliseconds body_time{60'000};             // for the whole body
-  std::chrono::milliseconds idle_time{60'000};             // between two requests
-  std::chrono::milliseconds write_time{30'000};            // for an answer to be taken
-  std::chrono::milliseconds drain_time{10'000};            // for requests under way when the server stops
-  std::chrono::milliseconds stream_beat{15'000};           // between signs of life on a stream of events
+  std::size_t max_body_bytes = std::size_t{32} << 20;  // a larger one gets 413
+  // Bodies of all connections together, and answers that their clients have not taken yet: each at most this. A request
+  // whose body makes them more gets 503, as does one whose answer does, unless that is small or the only one.
+  std::size_t max_waiting_bytes = std::size_t{512} << 20;
+  std::size_t max_stream_backlog = std::size_t{4} << 20;  // of events that a client has not read yet
+  std::chrono::milliseconds header_time{10'000};          // from the first byte of a request to the end of its header
+  std::chrono::milliseconds body_time{60'000};            // for the whole body
+  std::chrono::milliseconds idle_time{60'000};            // between two requests
+  std::chrono::milliseconds write_time{30'000};           // for an answer to be taken
+  std::chrono::milliseconds drain_time{10'000};           // for requests under way when the server stops
+  std::chrono::milliseconds stream_beat{15'000};          // between signs of life on a stream of events
+  // Asked on an I/O thread when a header was read, before any of the body is: an answer turns the request down, and the
+  // body is not waited for. The request has no body then. Empty: all are let in.
+  std::function<std::optional<Response>(const Request&)> admit;
   // On a loopback address, requests whose Host is another machine's name get 421: a page that makes its own name point
   // here (DNS rebinding) stays outside.
   bool check_host = true;

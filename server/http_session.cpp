@@ -25,6 +25,8 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 constexpr std::chrono::seconds kLingerTime{2};
+// Answers up to this size are always given: connections bound them.
+constexpr std::size_t kSmallAnswer = std::size_t{4} << 10;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 // Runs on the connection's strand, if there still is a connection.
@@ -36,31 +38,6 @@ void post_to(ServerState& state, const std::weak_ptr<Session>& target, Body body
     const Executor executor = session->executor();
     asio::post(executor, [session = std::move(session), run = std::move(body)]() mutable { run(*session); });
   }
-}
-
-bool clean_header(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
-}
-
-std::string header_text(const Response& response, bool keep_alive) {
-  std::string text = fmt::format("HTTP/1.1 {} {}\r\nServer: annulus\r\nX-Content-Type-Options: nosniff\r\n",
-                                 response.status, reason_of(response.status));
-  const bool streams = static_cast<bool>(response.stream);
-  if (streams) {
-    text += "Content-Type: text/event-stream\r\nCache-Control: no-store\r\n";
-  } else {
-    if (response.status != 204 && response.status != 304) {
-      text += fmt::format("Content-Length: {}\r\n", response.body.size());
-    }
-    if (!response.body.empty() && clean_header(response.content_type)) {
-      text += fmt::format("Content-Type: {}\r\n", response.content_type);
-    }
-  }
-  for (const auto& [name, value] : response.headers) {
-    if (clean_header(name) && clean_header(value)) text += fmt::format("{}: {}\r\n", name, value);
-  }
-  text += keep_alive && !streams ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
-  return text;
 }
 
 }  // namespace
@@ -151,7 +128,8 @@ void Session::wait_for_request() {
   parser_.emplace();
   parser_->header_limit(static_cast<std::uint32_t>(state_->options.max_header_bytes));
   parser_->body_limit(state_->options.max_body_bytes);
-  parser_->eager(true);
+  parser_->eager(false);
+  head_only_ = false;
   phase_ = Phase::kIdle;
   if (state_->draining) return finish();
   if (buffer_.size() > 0) {
@@ -165,6 +143,8 @@ void Session::wait_for_request() {
 
 void Session::read_more() {
   const std::size_t room = std::min(kReadBytes, buffer_.max_size() - buffer_.size());
+  // Only the header or the trailer of a chunk gets here: all else is either parsed or refused before.
+  if (room == 0) return refuse(400, fmt::format("expected chunks with headers of at most {} bytes", kReadBytes));
   stream_.async_read_some(buffer_.prepare(room), [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
     if (error) return self->refuse(error);
     self->buffer_.commit(size);
@@ -176,23 +156,39 @@ void Session::read_more() {
   });
 }
 
-// Feeds the parser what has come; false when it needs more.
+// Feeds the parser what has come, first up to the end of the header; false when it needs more for that or for the body.
 bool Session::parse(ErrorCode& error) {
-  while (!parser_->is_done() && buffer_.size() > 0) {
-    const std::size_t used = parser_->put(buffer_.data(), error);
-    buffer_.consume(used);
-    if (error == http::error::need_more) {
-      error = {};
-      return false;
+  const auto done = [this, whole = parser_->is_header_done()] {
+    return whole ? parser_->is_done() : parser_->is_header_done();
+  };
+  try {
+    while (!done() && buffer_.size() > 0) {
+      const std::size_t used = parser_->put(buffer_.data(), error);
+      buffer_.consume(used);
+      if (error == http::error::need_more) {
+        error = {};
+        return false;
+      }
+      if (error) return false;
     }
-    if (error) return false;
+  } catch (const std::exception&) {
+    // The parser makes room for the whole body that a header announces.
+    error = make_error_code(boost::system::errc::not_enough_memory);
+    return false;
   }
-  return parser_->is_done();
+  return done();
 }
 
 void Session::advance() {
   const bool header_before = parser_->is_header_done();
   ErrorCode error;
+  if (!header_before) {
+    const bool header = parse(error);
+    if (error) return refuse(error);
+    if (!header) return read_more();
+    if (auto refusal = refusal_by_header()) return turn_down(std::move(*refusal));
+    parser_->eager(true);
+  }
   const bool done = parse(error);
   if (error) return refuse(error);
   count_body(parser_->get().body().size());
@@ -200,8 +196,38 @@ void Session::advance() {
     return refuse(503, "too many requests are waiting, come back later");
   }
   if (done) return dispatch();
-  if (!header_before && parser_->is_header_done()) return header_done();
+  if (!header_before) return header_done();
   read_more();
+}
+
+// What a request gets for its header alone, if anything.
+std::optional<Response> Session::refusal_by_header() {
+  try {
+    request_ = request_of(*parser_);
+    if (state_->loopback && state_->options.check_host && !request_.header("Host").empty() &&
+        !is_loopback_host(request_.header("Host"))) {
+      return error_response(421, "this server answers for localhost only");
+    }
+    if (state_->options.admit) return state_->options.admit(request_);
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error_response(error);
+  } catch (const std::exception&) {
+    return error_response(500, "a defect of this program, or not enough memory");
+  }
+}
+
+// The next request begins behind the body; where that is not here yet, there is no next request.
+void Session::turn_down(Response refusal) {
+  const auto left = parser_->content_length_remaining();
+  if (!parser_->is_done()) {
+    if (left && *left <= buffer_.size()) {
+      buffer_.consume(static_cast<std::size_t>(*left));
+    } else {
+      keep_alive_ = false;
+    }
+  }
+  answer(std::move(refusal));
 }
 
 void Session::header_done() {
@@ -221,6 +247,7 @@ void Session::refuse(const ErrorCode& error) {
   if (error == http::error::body_limit) {
     return refuse(413, fmt::format("expected a body of at most {} bytes", state_->options.max_body_bytes));
   }
+  if (error == boost::system::errc::not_enough_memory) return refuse(503, "not enough memory, come back later");
   if (error == beast::error::timeout) {
     // The socket is closed by then: there is nobody to tell.
     return finish();
@@ -244,10 +271,15 @@ void Session::count_body(std::size_t bytes) {
   counted_bytes_ = bytes;
 }
 
+void Session::count_answer(std::size_t bytes) {
+  state_->answer_bytes += bytes - counted_answer_;
+  counted_answer_ = bytes;
+}
+
 // --- answering --------------------------------------------------------------------------------------------------
 
-Request Session::request_of(Parser& parser) {
-  auto message = parser.release();
+Request Session::request_of(const Parser& parser) {
+  const auto& message = parser.get();
   Request request;
   request.method = std::string(message.method_string());
   request.target = std::string(message.target());
@@ -257,7 +289,6 @@ Request Session::request_of(Parser& parser) {
     const auto [entry, fresh] = request.headers.emplace(std::string(field.name_string()), value);
     if (!fresh) entry->second += ", " + value;
   }
-  request.body = std::move(message.body());
   keep_alive_ = message.keep_alive() && !state_->draining;
   head_only_ = request.method == "HEAD";
   if (message.version() >= 11 && request.header("Host").empty()) fail(ErrorKind::kFormat, "expected a Host header");
@@ -272,12 +303,8 @@ void Session::dispatch() {
   stream_.expires_never();
   const auto reply = std::make_shared<Reply>(state_, weak_from_this());
   try {
-    Request request = request_of(*parser_);
-    if (state_->loopback && state_->options.check_host && !request.header("Host").empty() &&
-        !is_loopback_host(request.header("Host"))) {
-      return reply->give(error_response(421, "this server answers for localhost only"));
-    }
-    state_->handler(std::move(request), [reply](Response response) { reply->give(std::move(response)); });
+    request_.body = std::move(parser_->get().body());
+    state_->handler(std::move(request_), [reply](Response response) { reply->give(std::move(response)); });
   } catch (const Error& error) {
     reply->give(error_response(error));
   } catch (const std::exception&) {
@@ -290,11 +317,17 @@ void Session::answer(Response response) {
   phase_ = Phase::kWriting;
   if (response.stream && !head_only_) return start_stream(response);
   head_ = header_text(response, keep_alive_ && !state_->draining);
+  if (head_only_ || response.status == 204 || response.status == 304) response.body = {};
+  parser_.reset();
+  count_body(0);
+  count_answer(response.body.size());
+  const std::size_t waiting = state_->answer_bytes;
+  if (counted_answer_ > kSmallAnswer && waiting > counted_answer_ && waiting > state_->options.max_waiting_bytes) {
+    return refuse(503, "too many answers are waiting to be taken, come back later");
+  }
   body_ = std::move(response.body);
   stream_.expires_after(state_->options.write_time);
-  const bool bodiless = head_only_ || response.status == 204 || response.status == 304;
-  const std::array<asio::const_buffer, 2> parts{asio::buffer(head_),
-                                                asio::buffer(body_.data(), bodiless ? 0 : body_.size())};
+  const std::array<asio::const_buffer, 2> parts{asio::buffer(head_), asio::buffer(body_)};
   asio::async_write(stream_, parts, [self = shared_from_this()](const ErrorCode& error, std::size_t) {
     if (error) return self->finish();
     self->written();
@@ -303,7 +336,7 @@ void Session::answer(Response response) {
 
 void Session::written() {
   body_ = {};
-  count_body(0);
+  count_answer(0);
   if (keep_alive_ && !state_->draining) {
     wait_for_request();
   } else {
@@ -331,6 +364,7 @@ void Session::linger() {
 void Session::finish() {
   if (std::exchange(finished_, true)) return;
   count_body(0);
+  count_answer(0);
   timer_.cancel();
   if (events_) events_->gone();
   stream_.close();

@@ -37,6 +37,7 @@ struct ServerState {
   bool loopback = false;  // listens on an address of this machine only
   std::atomic<bool> draining{false};
   std::atomic<std::size_t> waiting_bytes{0};  // bodies that were read and are not answered yet
+  std::atomic<std::size_t> answer_bytes{0};   // answers that were given and are not taken yet
 
   std::mutex mutex;  // guards what follows; while it is held, connections that are alive stay so
   bool alive = true;
@@ -72,12 +73,15 @@ class Session : public std::enable_shared_from_this<Session> {
   void read_more();
   void advance();
   bool parse(ErrorCode& error);
+  std::optional<Response> refusal_by_header();
+  void turn_down(Response refusal);
   void header_done();
   void refuse(const ErrorCode& error);
   void refuse(int status, std::string_view message);
   void count_body(std::size_t bytes);
+  void count_answer(std::size_t bytes);
   void dispatch();
-  Request request_of(Parser& parser);
+  Request request_of(const Parser& parser);
   void written();
   void start_stream(const Response& response);
   void watch_client();
@@ -92,13 +96,15 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<ServerState> state_;
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
+  Request request_;  // whose header was read; its body is still with the parser
   std::string peer_;
   Phase phase_ = Phase::kIdle;
   bool keep_alive_ = true;
   bool head_only_ = false;
   bool finished_ = false;
-  std::size_t counted_bytes_ = 0;  // our part of waiting_bytes
-  std::string head_;               // the answer on its way: header and body
+  std::size_t counted_bytes_ = 0;   // our part of waiting_bytes
+  std::size_t counted_answer_ = 0;  // and of answer_bytes
+  std::string head_;                // the answer on its way: header and body
   std::string body_;
   std::shared_ptr<Stream> events_;
   std::deque<std::string> outbox_;  // events on their way; the first is being written

@@ -33,7 +33,7 @@ void read_data(ondemand::array array, Tensor& tensor) {
     if (entry.type() == ondemand::json_type::string) {
       tensor.texts.emplace_back(std::string_view(entry.get_string()));
     } else if (entry.type() == ondemand::json_type::array) {
-      read_numbers(entry.get_array(), tensor.numbers);
+      read_numbers(entry.get_array(), tensor.numbers, 2);
     } else {
       const auto number = static_cast<float>(double(entry.get_double()));
       if (!std::isfinite(number)) fail(ErrorKind::kInput, "expected numbers within the range of float32");

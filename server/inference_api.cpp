@@ -130,8 +130,7 @@ std::size_t json_bytes_of(const Request& request) {
   return bytes;
 }
 
-void infer(Service& service, Request& request, const Respond& respond) {
-  const Clock::time_point deadline = service.deadline();
+void infer(Service& service, Request& request, const Respond& respond, Clock::time_point deadline) {
   auto model = model_of(service, request, respond);
   if (!model) return;
   InferAsk ask = parse_infer(request.body, json_bytes_of(request), service.options().body);
@@ -195,7 +194,9 @@ void add_inference_routes(Service& service, Router& router) {
     });
     router.add("POST", prefix + "/infer", [&service](Request&& request, const Respond& respond) {
       service.with_body(std::move(request), respond,
-                        [&service](Request& kept, const Respond& answer) { infer(service, kept, answer); });
+                        [&service](Request& kept, const Respond& answer, Clock::time_point deadline) {
+                          infer(service, kept, answer, deadline);
+                        });
     });
   }
   router.add("POST", "/v2/repository/index",

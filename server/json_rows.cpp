@@ -12,6 +12,9 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
+// Arrays within arrays, as deep as a shape may have sides; the stack of a thread holds no more than that.
+constexpr int kMaxDepth = 8;
+
 float number_of(ondemand::value value) {
   const auto number = static_cast<float>(double(value.get_double()));
   if (!std::isfinite(number)) fail(ErrorKind::kInput, "expected numbers within the range of float32");
@@ -56,10 +59,11 @@ bool read_rows(ondemand::value value, std::size_t max_rows, Matrix<float>& rows)
   return !nested;
 }
 
-void read_numbers(ondemand::array array, std::vector<float>& numbers) {
+void read_numbers(ondemand::array array, std::vector<float>& numbers, int depth) {
+  if (depth > kMaxDepth) fail(ErrorKind::kFormat, "expected arrays nested at most {} deep", kMaxDepth);
   for (ondemand::value entry : array) {
     if (entry.type() == ondemand::json_type::array) {
-      read_numbers(entry.get_array(), numbers);
+      read_numbers(entry.get_array(), numbers, depth + 1);
     } else {
       numbers.push_back(number_of(entry));
     }

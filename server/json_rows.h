@@ -14,8 +14,9 @@ namespace annulus::server {
 // max_rows, and finite as float32. Throws Error{kInput}, or simdjson_error for what is no array of numbers.
 bool read_rows(simdjson::ondemand::value value, std::size_t max_rows, Matrix<float>& rows);
 
-// Numbers of an array, nested or flat, appended in order.
-void read_numbers(simdjson::ondemand::array array, std::vector<float>& numbers);
+// Numbers of an array, nested or flat, appended in order. `depth` is that of the array itself, 1 for the outermost.
+// Throws Error{kFormat} for arrays nested more than 8 deep.
+void read_numbers(simdjson::ondemand::array array, std::vector<float>& numbers, int depth);
 
 // Throws Error{kFormat} when something follows what was read.
 void expect_end(simdjson::ondemand::document& document);

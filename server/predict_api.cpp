@@ -93,6 +93,7 @@ Response embed_response(const ServedModel& model, const Matrix<float>& rows) {
 
 void embed(Service& service, ReadAsk read, const Respond& respond) {
   if (read.ask.images.empty()) return respond(error_response(422, "expected an image, found features"));
+  service.check_size(*read.model, read.ask.images.size(), read.model->model().head.dimension());
   service.encode(read.model, std::move(read.ask.images), read.deadline, respond,
                  [model = read.model, respond](const Matrix<float>& rows) { respond(embed_response(*model, rows)); });
 }
@@ -100,13 +101,13 @@ void embed(Service& service, ReadAsk read, const Respond& respond) {
 void add_ask(Service& service, Router& router, const std::string& path,
              void (*answer)(Service&, ReadAsk, const Respond&)) {
   router.add("POST", path, [&service, answer](Request&& request, const Respond& respond) {
-    service.with_body(std::move(request), respond, [&service, answer](Request& kept, const Respond& reply) {
-      const Clock::time_point deadline = service.deadline();
+    const auto read_and_answer = [&service, answer](Request& kept, const Respond& reply, Clock::time_point deadline) {
       ReadAsk read{parse_predict(kept, service.options().body), nullptr, deadline};
       read.model = service.model_named(read.ask.options.model);
       if (!read.model) return reply(no_such_model(read.ask.options.model));
       answer(service, std::move(read), reply);
-    });
+    };
+    service.with_body(std::move(request), respond, read_and_answer);
   });
 }
 

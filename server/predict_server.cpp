@@ -43,6 +43,15 @@ bool origin_is_welcome(const std::string& allowed, std::string_view origin) {
   return !allowed.empty() && !origin.empty() && (allowed == "*" || allowed == origin);
 }
 
+bool is_preflight(const Request& request) {
+  return request.method == "OPTIONS" && !request.header("Access-Control-Request-Method").empty();
+}
+
+bool brings_body(const Request& request) {
+  const std::string_view length = request.header("Content-Length");
+  return !request.header("Transfer-Encoding").empty() || (!length.empty() && length != "0");
+}
+
 Response preflight_response() {
   Response response;
   response.status = 204;
@@ -54,12 +63,19 @@ Response preflight_response() {
 
 }  // namespace
 
+// What is remembered of a request until its answer is counted.
+struct PredictServer::Asked {
+  Clock::time_point begin;
+  std::string route, method, path, peer, origin;
+};
+
 PredictServer::PredictServer(const ServeOptions& options, const std::vector<ModelSource>& models, LogSink log,
                              const ProgressCallback& progress)
     : options_(options),
       log_(std::move(log)),
       service_(options, models, log_, progress),
-      http_(options.http, [this](Request&& request, const Respond& respond) { handle(std::move(request), respond); }) {
+      http_(with_admit(options.http),
+            [this](Request&& request, const Respond& respond) { handle(std::move(request), respond); }) {
   add_inference_routes(service_, router_);
   add_predict_routes(service_, router_);
   router_.add("GET", "/metrics", [this](Request&&, const Respond& respond) {
@@ -75,48 +91,62 @@ PredictServer::PredictServer(const ServeOptions& options, const std::vector<Mode
   });
 }
 
+HttpOptions PredictServer::with_admit(HttpOptions options) {
+  if (options_.token.empty()) return options;
+  options.admit = [this](const Request& request) { return refusal_without_token(request); };
+  return options;
+}
+
 bool PredictServer::token_is_right(const Request& request) const {
   constexpr std::string_view kBearer = "Bearer ";
   const std::string_view header = request.header("Authorization");
   return header.starts_with(kBearer) && same_secret(header.substr(kBearer.size()), options_.token);
 }
 
-void PredictServer::handle(Request&& request, const Respond& respond) {
-  const Clock::time_point begin = Clock::now();
+std::optional<Response> PredictServer::refusal_without_token(const Request& request) {
+  const bool live = request.path == kLive && (request.method == "GET" || request.method == "HEAD");
+  const bool preflight = is_preflight(request) && origin_is_welcome(options_.cors_origin, request.header("Origin"));
+  // What is open to all needs no body, and nobody's body is read for it.
+  if ((live || preflight) && !brings_body(request)) return std::nullopt;
+  if (token_is_right(request)) return std::nullopt;
+  service_.metrics().rejected("token");
+  Response response = refused_token();
+  account(asked_of(request), response);
+  return response;
+}
+
+PredictServer::Asked PredictServer::asked_of(const Request& request) const {
   const std::string_view pattern = router_.pattern_of(request.method, request.path);
   const bool welcome = origin_is_welcome(options_.cors_origin, request.header("Origin"));
+  return {Clock::now(), std::string(pattern.empty() ? "other" : pattern),    request.method, request.path,
+          request.peer, std::string(welcome ? request.header("Origin") : "")};
+}
+
+void PredictServer::account(const Asked& asked, Response& response) {
+  if (!asked.origin.empty()) {
+    response.headers.emplace_back("Access-Control-Allow-Origin", asked.origin);
+    response.headers.emplace_back("Vary", "Origin");
+  }
+  const double seconds = std::chrono::duration<double>(Clock::now() - asked.begin).count();
+  service_.metrics().request(asked.route, response.status, seconds);
+  log_({LogLevel::kInfo,
+        "request",
+        {{"method", asked.method},
+         {"path", asked.path},
+         {"status", std::int64_t{response.status}},
+         {"milliseconds", seconds * 1e3},
+         {"bytes", static_cast<std::int64_t>(response.body.size())},
+         {"peer", asked.peer}}});
+}
+
+void PredictServer::handle(Request&& request, const Respond& respond) {
   // Shared, because callbacks are copied on their way through the queues.
-  struct Asked {
-    std::string route, method, path, peer, origin;
-  };
-  const auto asked = std::make_shared<const Asked>(Asked{std::string(pattern.empty() ? "other" : pattern),
-                                                         request.method, request.path, request.peer,
-                                                         std::string(welcome ? request.header("Origin") : "")});
-  const Respond counted = [this, respond, begin, asked](Response response) {
-    if (!asked->origin.empty()) {
-      response.headers.emplace_back("Access-Control-Allow-Origin", asked->origin);
-      response.headers.emplace_back("Vary", "Origin");
-    }
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    service_.metrics().request(asked->route, response.status, seconds);
-    log_({LogLevel::kInfo,
-          "request",
-          {{"method", asked->method},
-           {"path", asked->path},
-           {"status", std::int64_t{response.status}},
-           {"milliseconds", seconds * 1e3},
-           {"bytes", static_cast<std::int64_t>(response.body.size())},
-           {"peer", asked->peer}}});
+  const auto asked = std::make_shared<const Asked>(asked_of(request));
+  const Respond counted = [this, respond, asked](Response response) {
+    account(*asked, response);
     respond(std::move(response));
   };
-  if (welcome && request.method == "OPTIONS" && !request.header("Access-Control-Request-Method").empty()) {
-    return counted(preflight_response());
-  }
-  const bool open_to_all = request.path == kLive && (request.method == "GET" || request.method == "HEAD");
-  if (!options_.token.empty() && !open_to_all && !token_is_right(request)) {
-    service_.metrics().rejected("token");
-    return counted(refused_token());
-  }
+  if (!asked->origin.empty() && is_preflight(request)) return counted(preflight_response());
   try {
     router_(std::move(request), counted);
   } catch (const Error& error) {
@@ -124,34 +154,43 @@ void PredictServer::handle(Request&& request, const Respond& respond) {
   }
 }
 
-void PredictServer::watch(const std::function<bool()>& stop_asked, const std::function<bool()>& load_asked) {
+// Calls `look` a few times a second for as long as the server runs.
+void PredictServer::watch(const std::function<void()>& look) {
   std::mutex mutex;
   std::condition_variable tick;
-  Clock::time_point look = Clock::now() + options_.watch;
-  bool stopping = false;
   while (running_) {
     {
       std::unique_lock lock(mutex);
       tick.wait_for(lock, kTick);
     }
-    if (!stopping && stop_asked && stop_asked()) {
-      stopping = true;
-      log_({LogLevel::kInfo, "stopping", {}});
-      http_.stop();
-    }
-    if (load_asked && load_asked()) service_.models().load_all();
-    if (Clock::now() >= look) {
-      service_.models().load_changed();
-      look = Clock::now() + options_.watch;
-    }
+    look();
   }
 }
 
 void PredictServer::run(const std::function<bool()>& stop_asked, const std::function<bool()>& load_asked) {
   running_ = true;
-  const WorkerThread watcher("watch", [&] { watch(stop_asked, load_asked); });
+  // Two threads: a model that takes long to read does not keep the server from stopping.
+  bool stopping = false;
+  const WorkerThread stopper("watch", [&] {
+    watch([&] {
+      if (stopping || !stop_asked || !stop_asked()) return;
+      stopping = true;
+      log_({LogLevel::kInfo, "stopping", {}});
+      http_.stop();
+    });
+  });
+  Clock::time_point next = Clock::now() + options_.watch;
+  const WorkerThread loader("models", [&] {
+    watch([&] {
+      if (load_asked && load_asked()) service_.models().load_all();
+      if (Clock::now() < next) return;
+      service_.models().load_changed();
+      next = Clock::now() + options_.watch;
+    });
+  });
+  // Also when http_ throws: the two are waited for.
+  const std::shared_ptr<void> ended(nullptr, [this](void*) { running_ = false; });
   http_.run();
-  running_ = false;
 }
 
 }  // namespace annulus::server

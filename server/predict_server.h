@@ -1,9 +1,10 @@
-// The predict server: every endpoint behind one door that asks for the token, counts and logs.
+// The predict server: every endpoint behind one door that asks for the token before it reads a body, counts and logs.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "server/http_server.h"
@@ -27,9 +28,15 @@ class PredictServer {
   void stop() { http_.stop(); }
 
  private:
-  void handle(Request&& request, const Respond& respond);
+  struct Asked;
+
+  HttpOptions with_admit(HttpOptions options);
+  std::optional<Response> refusal_without_token(const Request& request);
   bool token_is_right(const Request& request) const;
-  void watch(const std::function<bool()>& stop_asked, const std::function<bool()>& load_asked);
+  Asked asked_of(const Request& request) const;
+  void account(const Asked& asked, Response& response);
+  void handle(Request&& request, const Respond& respond);
+  void watch(const std::function<void()>& look);
 
   ServeOptions options_;
   LogSink log_;

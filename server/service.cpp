@@ -44,7 +44,7 @@ void encode_one(ImageWork& work, std::size_t index, const DecodeLimits& limits, 
   if (work.failed) return;
   if (Clock::now() >= work.deadline) {
     metrics.rejected("deadline");
-    return work.fail_with(error_response(504, "the request waited longer than its deadline"));
+    return work.fail_with(too_late());
   }
   const std::string name = work.images.size() == 1 ? "the image" : fmt::format("image {}", index);
   try {
@@ -88,9 +88,16 @@ Response Service::too_busy() {
 }
 
 void Service::with_body(Request&& request, const Respond& respond, Body body) {
-  if (request.body.size() <= kSmallBody) return body(request, respond);
+  const Clock::time_point deadline = Clock::now() + options_.deadline;
+  if (request.body.size() <= kSmallBody) return body(request, respond, deadline);
   const auto kept = std::make_shared<Request>(std::move(request));
-  later(respond, [kept, respond, read = std::move(body)] { read(*kept, respond); });
+  later(respond, [this, kept, respond, deadline, read = std::move(body)] {
+    if (Clock::now() >= deadline) {
+      metrics_.rejected("deadline");
+      return respond(too_late());
+    }
+    read(*kept, respond, deadline);
+  });
 }
 
 void Service::later(const Respond& respond, std::function<void()> work) {
@@ -104,6 +111,14 @@ void Service::later(const Respond& respond, std::function<void()> work) {
     }
   };
   if (!pool_.submit({run})) respond(too_busy());
+}
+
+void Service::check_size(const ServedModel& model, std::size_t rows, std::size_t numbers_a_row) const {
+  if (rows > 0 && numbers_a_row > options_.max_answer_numbers / rows) {
+    fail(ErrorKind::kInput,
+         "expected an answer of at most {} numbers, found {} times {} from the model \"{}\": ask for fewer at a time",
+         options_.max_answer_numbers, rows, numbers_a_row, model.name());
+  }
 }
 
 void Service::encode(std::shared_ptr<const ServedModel> model, std::vector<std::string> images,
@@ -136,6 +151,10 @@ void Service::answer(AnswerWork work, const Respond& respond, MakeResponse make)
     fail(ErrorKind::kInput, "the model \"{}\" keeps none of its training rows to explain answers by",
          work.model->name());
   }
+  work.all_classes = work.all_classes || work.options.top > kUsualTop;
+  const std::size_t classes = work.model->quoted_names().size();
+  check_size(*work.model, std::max(work.images.size(), work.rows.rows()),
+             work.all_classes ? classes : std::min(work.options.top, classes));
   if (work.images.empty()) return answer_rows(std::move(work), false, respond, std::move(make));
   std::vector<std::string> images = std::move(work.images);
   const auto kept = std::make_shared<AnswerWork>(std::move(work));
@@ -154,8 +173,7 @@ void Service::answer_rows(AnswerWork work, bool admitted, const Respond& respond
                                         "found {}",
                                         dimension, work.model->name(), work.rows.cols())));
   }
-  RowJob job{work.model,           work.options.explain, work.all_classes || work.options.top > kUsualTop,
-             std::move(work.rows), work.deadline,        {}};
+  RowJob job{work.model, work.options.explain, work.all_classes, std::move(work.rows), work.deadline, {}};
   job.done = [this, model = work.model, share = false_reject(work.options), respond,
               make = std::move(make)](const BatchResult& result) {
     if (result.failure) return respond(*result.failure);

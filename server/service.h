@@ -24,6 +24,7 @@ struct ServeOptions {
   BatchOptions batch;
   BodyLimits body;
   DecodeLimits image{50'000'000, 20'000, std::size_t{32} << 20};
+  std::size_t max_answer_numbers = std::size_t{1} << 22;  // probabilities or features in one answer; more get 422
   std::size_t max_queue_images = 256;
   int image_threads = 0;                       // that decode and encode; 0: all processors
   std::chrono::milliseconds deadline{10'000};  // from a request that was read to its answer
@@ -57,15 +58,18 @@ class Service {
 
   // Null when there is none of that name.
   std::shared_ptr<const ServedModel> model_named(const std::string& name) const { return models_.find(name); }
-  Clock::time_point deadline() const { return Clock::now() + options_.deadline; }
 
-  // Runs `body(request, respond)` here when the request is small, else on a thread that may take long. Errors it throws
-  // become the answer; a full queue becomes 429.
-  using Body = std::function<void(Request&, const Respond&)>;
+  // Runs `body(request, respond, deadline)` here when the request is small, else on a thread that may take long. The
+  // time until the deadline runs from this call; a request that waited for a thread until then gets 504. Errors it
+  // throws become the answer; a full queue becomes 429.
+  using Body = std::function<void(Request&, const Respond&, Clock::time_point deadline)>;
   void with_body(Request&& request, const Respond& respond, Body body);
 
   // Runs work that takes long on another thread. Errors it throws become the answer; a full queue becomes 429.
   void later(const Respond& respond, std::function<void()> work);
+
+  // Throws Error{kInput} when an answer would be of more numbers than max_answer_numbers.
+  void check_size(const ServedModel& model, std::size_t rows, std::size_t numbers_a_row) const;
 
   // Features of images, in order, then `use` of them on another thread; or a failure as the answer.
   using UseRows = std::function<void(Matrix<float>)>;

@@ -1,9 +1,6 @@
 // annulus serve: the same answers as predict for features and images, signals, tokens, complaints.
 #include <fmt/format.h>
 
-#include <chrono>
-#include <thread>
-
 #include "annulus/vision/svg.h"
 #include "tests/cli/program.h"
 #include "tests/server/raw_client.h"
@@ -20,12 +17,12 @@ using server::RawClient;
 class Serving {
  public:
   explicit Serving(std::vector<std::string> arguments) : child_(folder_, command(std::move(arguments))) {
-    for (int i = 0; i < 1000 && port_ == 0; ++i) {
+    const bool listening = server::eventually([this] {
       const std::string url = read_text(folder_ / ".out");
       if (url.ends_with("\n")) port_ = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    if (port_ == 0) throw std::runtime_error("not listening: " + read_text(folder_ / ".err"));
+      return port_ != 0;
+    });
+    if (!listening) throw std::runtime_error("not listening: " + read_text(folder_ / ".err"));
   }
 
   std::uint16_t port() const { return port_; }
@@ -95,9 +92,7 @@ TEST(Serve, AnswersFeaturesAsPredictDoes) {
 
   // The same file read again, without a pause.
   serving.hang_up();
-  for (int i = 0; i < 500 && serving.log().find("model loaded") == std::string::npos; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  EXPECT_TRUE(server::eventually([&] { return serving.log().find("model loaded") != std::string::npos; }));
   EXPECT_EQ(client.ask("GET", "/v2/models/again/ready").status, 200);
   client.close();
   const Outcome stopped = serving.stop();

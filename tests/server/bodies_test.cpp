@@ -203,5 +203,27 @@ TEST(InferBody, TensorsThatDoNotFitAreRefused) {
   }
 }
 
+TEST(InferBody, ArraysNestedDeeplyAreRefused) {
+  const auto tensor = [](std::size_t opened, std::size_t closed) {
+    return R"({"inputs": [{"name": "X", "datatype": "FP32", "shape": [1, 1], "data": )" + std::string(opened, '[') +
+           "1" + std::string(closed, ']') + "}]}";
+  };
+  EXPECT_EQ(inferred(tensor(8, 8)).rows(0, 0), 1.0F);
+  const std::size_t megabyte = std::size_t{1} << 20;
+  for (const std::string& body : {tensor(9, 9), tensor(megabyte, 0), tensor(megabyte, megabyte)}) {
+    try {
+      inferred(body);
+      ADD_FAILURE() << "taken: " << body.substr(0, 100);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kFormat);
+    }
+  }
+  // Where nothing is read, nothing is entered.
+  const std::string deep = std::string(megabyte, '[') + std::string(megabyte, ']');
+  EXPECT_THROW(inferred("{\"unheard\": " + deep + "}"), Error);
+  EXPECT_THROW(parsed("{\"unheard\": " + deep + "}"), Error);
+  EXPECT_THROW(parsed("{\"features\": " + deep + "}"), Error);
+}
+
 }  // namespace
 }  // namespace annulus::server

@@ -1,4 +1,4 @@
-// The predict server as its clients see it: answers, tokens, CORS, limits, the description of its endpoints.
+// The predict server as its clients see it: answers, tokens, CORS, limits.
 #include "server/predict_server.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,6 @@
 #include <string>
 
 #include "server/json_text.h"
-#include "server/openapi.h"
 #include "tests/server/running_server.h"
 
 namespace annulus::server {
@@ -135,6 +134,52 @@ TEST(PredictServer, NothingButLifeIsReadableWithoutTheToken) {
             std::string::npos);
 }
 
+TEST(PredictServer, NoBodyIsReadWithoutTheToken) {
+  ServeOptions options;
+  options.token = "a token of some length";
+  options.http.max_waiting_bytes = 100;
+  RunningServer running(options);
+  const std::string large = "Host: localhost\r\nContent-Length: 30000000\r\n";
+  for (const char* begin : {"POST /predict HTTP/1.1\r\n", "POST /predict HTTP/1.1\r\nAuthorization: Bearer wrong\r\n",
+                            "POST /predict HTTP/1.1\r\nExpect: 100-continue\r\n", "GET /v2/health/live HTTP/1.1\r\n"}) {
+    RawClient client(running.port());
+    client.send(begin + large + "\r\n" + std::string(1000, 'x'));
+    EXPECT_EQ(client.read().status, 401) << begin;
+  }
+  RawClient client(running.port());
+  client.send("POST /predict HTTP/1.1\r\nExpect: 100-continue\r\nAuthorization: Bearer a token of some length\r\n" +
+              large + "\r\n");
+  EXPECT_EQ(client.read().status, 100);
+  EXPECT_EQ(running.count("request"), 4U);
+}
+
+TEST(PredictServer, AnswersOfTooManyNumbersAreRefused) {
+  ServeOptions options;
+  options.max_answer_numbers = 23;
+  RunningServer running(options);
+  RawClient client(running.port());
+  const auto status = [&](const std::string& path, const std::string& body) {
+    return client.ask("POST", path, body, json_header()).status;
+  };
+  // Six classes.
+  EXPECT_EQ(status("/predict?top=5", features_body(0, 4)), 200);
+  EXPECT_EQ(status("/predict?top=5", features_body(0, 5)), 422);
+  EXPECT_EQ(status("/predict?top=6", features_body(0, 4)), 422);
+  EXPECT_EQ(status("/predict?top=1000000", features_body(0, 3)), 200);
+  EXPECT_EQ(status("/predict?top=1000000", features_body(0, 4)), 422);
+  EXPECT_EQ(status("/predict?top=1", features_body(0, 23)), 200);
+  const auto tensors = [](std::size_t rows, const char* outputs) {
+    const Json data = Json::parse(features_body(0, rows))["features"];
+    return Json{{"inputs", {{{"name", "X"}, {"datatype", "FP32"}, {"shape", {rows, kDimension}}, {"data", data}}}},
+                {"outputs", Json::parse(outputs)}}
+        .dump();
+  };
+  EXPECT_EQ(status("/v2/models/small/infer", tensors(3, "[]")), 200);
+  EXPECT_EQ(status("/v2/models/small/infer", tensors(4, "[]")), 422);
+  EXPECT_EQ(status("/v2/models/small/infer", tensors(4, R"([{"name": "probabilities"}])")), 422);
+  EXPECT_EQ(status("/v2/models/small/infer", tensors(4, R"([{"name": "label"}])")), 200);
+}
+
 TEST(PredictServer, CorsIsClosedUnlessAnOriginIsNamed) {
   const std::vector<std::string> preflight{"Origin: http://pages.example", "Access-Control-Request-Method: POST"};
   {
@@ -187,48 +232,6 @@ TEST(PredictServer, SpeaksWithLabelStudio) {
       client.ask("POST", "/predict", R"({"tasks": [{"data": {"i": "data:image/png;base64,YWJj"}}]})", json_header())
           .status,
       422);
-}
-
-std::string with_names(std::string path, const std::string& version) {
-  const auto put = [&path](const std::string& name, const std::string& value) {
-    const auto at = path.find(name);
-    if (at != std::string::npos) path.replace(at, name.size(), value);
-  };
-  put("{model}", "small");
-  put("{version}", version);
-  return path;
-}
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return text;
-}
-
-TEST(OpenApi, SaysWhatTheServerDoes) {
-  RunningServer running;
-  RawClient client(running.port());
-  const Json document = Json::parse(client.ask("GET", "/openapi.json").body);
-  EXPECT_EQ(document, Json::parse(kOpenApiText));
-  const std::string version = Json::parse(client.ask("GET", "/v2/models/small").body)["versions"][0];
-  std::size_t operations = 0;
-  for (const auto& [path, methods] : document["paths"].items()) {
-    for (const auto& [method, operation] : methods.items()) {
-      ++operations;
-      const std::string verb = method == "get" ? "GET" : "POST";
-      // As it should be asked where that is simple, and with a body that makes no sense.
-      const std::string good = path == "/predict" ? features_body(0) : "{}";
-      for (const std::string& body : {good, std::string("{\"features\": 7}")}) {
-        const RawAnswer answer = client.ask(verb, with_names(path, version), verb == "POST" ? body : "", json_header());
-        EXPECT_TRUE(operation["responses"].contains(std::to_string(answer.status))) << path << " " << answer.status;
-      }
-    }
-  }
-  EXPECT_EQ(operations, running.server().router().routes().size());
-  for (const Router::Route& route : running.server().router().routes()) {
-    EXPECT_TRUE(document["paths"].contains(route.pattern) &&
-                document["paths"][route.pattern].contains(lower(route.method)))
-        << route.method << " " << route.pattern;
-  }
 }
 
 }  // namespace

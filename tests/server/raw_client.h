@@ -9,11 +9,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -32,6 +34,20 @@ struct RawAnswer {
     return header.substr(from, header.find("\r\n", from) - from);
   }
 };
+
+// How long a test waits for what must happen; only a test that fails waits that long.
+constexpr std::chrono::seconds kPatience{60};
+
+// Whether a condition holds, at once or within kPatience.
+template <class Condition>
+bool eventually(const Condition& holds) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
 
 class RawClient {
  public:
@@ -70,10 +86,15 @@ class RawClient {
     return true;
   }
 
-  // What comes next, at least a byte; empty at the end of the connection or after ten silent seconds.
-  std::string some() const {
+  // Waits until there is something to read or the connection ends; false when neither happens within kPatience.
+  bool stirs() const {
     pollfd wait{socket_, POLLIN, 0};
-    if (::poll(&wait, 1, 10'000) <= 0) return {};
+    return ::poll(&wait, 1, static_cast<int>(std::chrono::milliseconds(kPatience).count())) > 0;
+  }
+
+  // What comes next, at least a byte; empty at the end of the connection or after kPatience.
+  std::string some() const {
+    if (!stirs()) return {};
     std::string bytes(std::size_t{64} << 10, '\0');
     const ssize_t size = ::recv(socket_, bytes.data(), bytes.size(), 0);
     bytes.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
@@ -103,19 +124,24 @@ class RawClient {
     return answer;
   }
 
-  RawAnswer ask(const std::string& method, const std::string& target, const std::string& body = {},
-                const std::vector<std::string>& headers = {}) {
+  void send_request(const std::string& method, const std::string& target, const std::string& body = {},
+                    const std::vector<std::string>& headers = {}) {
     std::string text = method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n";
     for (const std::string& header : headers) text += header + "\r\n";
     if (!body.empty() || method == "POST") text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
     bodiless_ = method == "HEAD";
     send(text + "\r\n" + body);
+  }
+
+  RawAnswer ask(const std::string& method, const std::string& target, const std::string& body = {},
+                const std::vector<std::string>& headers = {}) {
+    send_request(method, target, body, headers);
     return read();
   }
 
   int descriptor() const { return socket_; }
   // Whether the server has closed its side.
-  bool ended() const { return some().empty(); }
+  bool ended() const { return stirs() && some().empty(); }
 
  private:
   int socket_;

@@ -22,32 +22,36 @@ namespace annulus::server {
 constexpr std::size_t kDimension = 16;
 
 // Generated features of six classes.
+inline FeatureSet six_classes(std::size_t dimension) {
+  SyntheticOptions options;
+  options.classes = 6;
+  options.train_rows = 6;
+  options.test_rows = 5;
+  options.dimension = dimension;
+  options.noise = 0.5;
+  return make_synthetic(options);
+}
+
 inline const FeatureSet& small_set() {
-  static const FeatureSet set = [] {
-    SyntheticOptions options;
-    options.classes = 6;
-    options.train_rows = 6;
-    options.test_rows = 5;
-    options.dimension = kDimension;
-    options.noise = 0.5;
-    return make_synthetic(options);
-  }();
+  static const FeatureSet set = six_classes(kDimension);
   return set;
 }
 
-// A model of its training rows; another for each seed.
-inline Model small_model(std::uint64_t seed = 1) {
+// A model of a set's training rows; another for each seed.
+inline Model model_of_set(const FeatureSet& set, std::uint64_t seed = 1) {
   std::vector<std::uint32_t> rows;
-  for (std::uint32_t i = 0; i < small_set().rows(); ++i) {
-    if (small_set().is_train().empty() || small_set().is_train()[i] != 0) rows.push_back(i);
+  for (std::uint32_t i = 0; i < set.rows(); ++i) {
+    if (set.is_train().empty() || set.is_train()[i] != 0) rows.push_back(i);
   }
   Recipe recipe = recipe_named("ibm2");
   set_epochs(recipe, 8);
   set_seed(recipe, seed);
   FitModelOptions options;
   options.method = "baseline";
-  return fit_model(training_data(small_set(), rows), recipe, options).model;
+  return fit_model(training_data(set, rows), recipe, options).model;
 }
+
+inline Model small_model(std::uint64_t seed = 1) { return model_of_set(small_set(), seed); }
 
 // A folder that dies with the test.
 class Folder {
@@ -68,9 +72,10 @@ class Folder {
 
 class RunningServer {
  public:
-  explicit RunningServer(ServeOptions options = {}, const std::vector<std::string>& models = {}) {
+  explicit RunningServer(ServeOptions options = {}, const std::vector<std::string>& models = {},
+                         const Model& first = small_model()) {
     options.http.port = 0;
-    write_model(small_model(), folder_ / "small.safetensors");
+    write_model(first, folder_ / "small.safetensors");
     std::vector<ModelSource> sources{{"small", folder_ / "small.safetensors"}};
     for (const std::string& name : models) {
       write_model(small_model(2), folder_ / (name + ".safetensors"));
