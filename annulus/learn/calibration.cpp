@@ -13,6 +13,7 @@
 #include "annulus/kernels/rows.h"
 #include "annulus/learn/class_spread.h"
 #include "annulus/learn/prediction.h"
+#include "annulus/learn/replicas.h"
 #include "annulus/learn/support_index.h"
 #include "annulus/learn/unknown.h"
 #include "annulus/learn/work_share.h"
@@ -24,6 +25,7 @@ constexpr double kPriorDeviation = 0.5;  // of log(temperature)
 constexpr double kLeastSpread = 1e-6;    // of evidence that tells something
 constexpr double kColdest = 0.02;
 constexpr double kHottest = 50.0;
+constexpr std::size_t kReplicas = 1000;
 
 // The share of the rows' variance that is between classes: how much two rows of a class have in common.
 double share_between_classes(ConstMatrixView<float> rows, std::span<const std::int32_t> labels,
@@ -60,8 +62,9 @@ double deviation(const std::vector<double>& values) {
 
 // Heads that were trained on fewer rows have smaller logits than the one that will be asked. Half of that (the root of
 // the factor): the rows of low scores, which thresholds are about, gain less than others.
-double growth_of_logits(const SupportIndex& index, const SupportRows& support, const HoldOutPlan& plan,
-                        std::size_t held_out) {
+double growth_of_logits(const SupportRows& support, const Conditioning& conditioning, const HoldOutPlan& plan,
+                        std::size_t held_out, int threads) {
+  const SupportIndex index(conditioning, support, threads);
   const double rho = share_between_classes(index.rows(), support.labels, plan.counts);
   const auto classes = static_cast<double>(plan.counts.size());
   const double shots = static_cast<double>(support.rows()) / classes;
@@ -74,8 +77,9 @@ std::vector<float> spread_axes(const SupportIndex& index, const SupportRows& sup
   return {axes.data(), axes.data() + axes.rows() * axes.cols()};
 }
 
-UnknownRule learn_rule(const HoldOut& hold_out, const HoldOutPlan& plan, const HeldOutRows& held,
-                       std::span<const EvidenceTurn> turns, const Conditioning& conditioning, double temperature) {
+// `cold` is what logits of held-out rows are multiplied by.
+UnknownRule learn_rule(const HoldOut& hold_out, const HeldOutRows& held, std::span<const EvidenceTurn> turns,
+                       const Conditioning& conditioning, double cold) {
   const int threads = hold_out.recipe.final_training.threads;
   const SupportRows asked = select_support(hold_out.support, held.rows);
   const SupportIndex index(conditioning, hold_out.support, threads);
@@ -83,12 +87,11 @@ UnknownRule learn_rule(const HoldOut& hold_out, const HoldOutPlan& plan, const H
   const std::vector<float> near =
       nearest_of_class(conditioning, index, hold_out.support.labels, asked.features.view(), named, threads, held.rows);
   const std::vector<float> close = index.closeness_without(held.rows, named, threads);
-  const double growth = growth_of_logits(index, hold_out.support, plan, held.rows.size());
   std::vector<std::array<float, kUnknownParts>> parts;
   std::array<std::vector<double>, kEvidenceKinds> evidence;
   for (std::size_t i = 0; i < held.rows.size(); ++i) {
     std::vector<float> logits(held.logits.row(i).begin(), held.logits.row(i).end());
-    scale_row(std::span<float>(logits), static_cast<float>(growth / temperature));
+    scale_row(std::span<float>(logits), static_cast<float>(cold));
     parts.push_back(unknown_parts(logits, near[i], close[i]));
     const Evidence found = evidence_in(parts.back());
     for (std::size_t j = 0; j < kEvidenceKinds; ++j) evidence[j].push_back(found[j]);
@@ -108,32 +111,63 @@ UnknownRule learn_rule(const HoldOut& hold_out, const HoldOutPlan& plan, const H
   return rule;
 }
 
-double penalised_loss(ConstMatrixView<float> logits, std::span<const std::int32_t> labels,
-                      std::span<const float> weights, double log_temperature, int threads) {
+double loss_at(const TemperatureSample& sample, double log_temperature, int threads) {
   constexpr std::size_t kBlockRows = 64;
   const double cold = std::exp(-log_temperature);
-  std::vector<double> losses((logits.rows() + kBlockRows - 1) / kBlockRows, 0.0);
+  std::vector<double> losses((sample.logits.rows() + kBlockRows - 1) / kBlockRows, 0.0);
   parallel_for(threads, losses.size(), [&](std::size_t block) {
-    const std::size_t end = std::min((block + 1) * kBlockRows, logits.rows());
+    const std::size_t end = std::min((block + 1) * kBlockRows, sample.logits.rows());
     for (std::size_t i = block * kBlockRows; i < end; ++i) {
-      const auto row = logits.row(i);
+      const auto row = sample.logits.row(i);
       const double largest = static_cast<double>(*std::max_element(row.begin(), row.end()));
       double sum = 0.0;
       for (const float logit : row) sum += std::exp(cold * (static_cast<double>(logit) - largest));
-      const auto own = static_cast<double>(row[static_cast<std::size_t>(labels[i])]);
-      const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[i]);
+      const auto own = static_cast<double>(row[static_cast<std::size_t>(sample.labels[i])]);
+      const double weight = sample.weights.empty() ? 1.0 : static_cast<double>(sample.weights[i]);
       losses[block] += weight * (std::log(sum) - cold * (own - largest));
     }
   });
-  return std::accumulate(losses.begin(), losses.end(),
-                         log_temperature * log_temperature / (2.0 * kPriorDeviation * kPriorDeviation));
+  return sample.factor * std::accumulate(losses.begin(), losses.end(), 0.0);
+}
+
+// Trainings without part of the classes: for the rule about strangers, and for replicas where rows are too few.
+std::vector<ClassTurn> plan_turns(const HoldOutPlan& plan, bool knows_known, bool with_rule) {
+  if (knows_known) return with_rule ? plan_class_turns(plan) : std::vector<ClassTurn>{};
+  std::vector<ClassTurn> turns = plan_stranger_turns(plan);
+  if (!with_rule) turns.resize(turns_for_replicas(plan, turns));
+  return turns;
+}
+
+// Evidence of trainings that were made, and of those that are left to make.
+std::vector<EvidenceTurn> ask_all(HoldOut& hold_out, const HoldOutPlan& plan, std::vector<ClassTraining>&& trained,
+                                  std::span<const ClassTurn> left, double temperature) {
+  std::vector<EvidenceTurn> evidence;
+  for (const ClassTraining& training : trained) {
+    evidence.push_back(ask_about_strangers(hold_out, training, temperature));
+  }
+  trained.clear();  // heads and rows may be large
+  for (const ClassTurn& turn : left) {
+    const auto training = train_without_classes(hold_out, plan, turn);
+    if (training) evidence.push_back(ask_about_strangers(hold_out, *training, temperature));
+  }
+  return evidence;
+}
+
+// The temperature from rows that were held out, and from replicas where there are any.
+double temperature_of(const HeldOutRows& held, std::span<const AnsweredRows> replicas, int threads) {
+  std::vector<TemperatureSample> samples{{std::as_const(held.logits).view(), held.labels, held.weights}};
+  std::size_t count = 0;
+  for (const AnsweredRows& part : replicas) count += part.labels.size();
+  for (const AnsweredRows& part : replicas) {
+    samples.push_back({part.logits.view(), part.labels, {}, kReplicaRows / static_cast<double>(count)});
+  }
+  return best_temperature(samples, threads);
 }
 
 }  // namespace
 
-double best_temperature(ConstMatrixView<float> logits, std::span<const std::int32_t> labels, int threads,
-                        std::span<const float> weights) {
-  if (labels.empty()) return 1.0;
+double best_temperature(std::span<const TemperatureSample> samples, int threads) {
+  if (std::all_of(samples.begin(), samples.end(), [](const auto& sample) { return sample.labels.empty(); })) return 1.0;
   // Golden sections: the loss is convex in 1 / t, so it has one valley in log t, and the penalty is flat beside it.
   const double ratio = (std::sqrt(5.0) - 1.0) / 2.0;
   double low = std::log(kColdest);
@@ -141,7 +175,9 @@ double best_temperature(ConstMatrixView<float> logits, std::span<const std::int3
   double left = high - ratio * (high - low);
   double right = low + ratio * (high - low);
   const auto loss = [&](double log_temperature) {
-    return penalised_loss(logits, labels, weights, log_temperature, threads);
+    double sum = log_temperature * log_temperature / (2.0 * kPriorDeviation * kPriorDeviation);
+    for (const TemperatureSample& sample : samples) sum += loss_at(sample, log_temperature, threads);
+    return sum;
   };
   double left_loss = loss(left);
   double right_loss = loss(right);
@@ -194,30 +230,33 @@ Calibration calibrate(const SupportRows& support, const FitResult& fit, const Re
   const auto held_out = static_cast<std::size_t>(
       std::count_if(plan.fold.begin(), plan.fold.end(), [&](std::size_t fold) { return fold < plan.turns; }));
   const bool knows_known = holds_out && held_out >= kLeastHeldOut;
-  std::vector<ClassTurn> class_turns;
-  if (with_rule) class_turns = knows_known ? plan_class_turns(plan) : plan_stranger_turns(plan);
+  const std::vector<ClassTurn> class_turns = plan_turns(plan, knows_known, with_rule);
   Recipe at_radius = recipe;
   at_radius.epsilon = fit.epsilon;
   HoldOut hold_out{support, weights, at_radius, refit, progress, (holds_out ? plan.turns : 0) + class_turns.size()};
   HeldOutRows held;
-  if (holds_out) {
-    held = hold_out_rows(hold_out, plan);
-    result.temperature =
-        best_temperature(std::as_const(held.logits).view(), held.labels, recipe.final_training.threads, held.weights);
-  } else if (recipe.name == "default" && fit.epsilon > 0.0) {
-    result.temperature = kOneRowTemperature;
+  if (holds_out) held = hold_out_rows(hold_out, plan);
+  const int threads = recipe.final_training.threads;
+  const std::size_t with_replicas = knows_known ? 0 : turns_for_replicas(plan, class_turns);
+  std::vector<ClassTraining> trainings;  // that replicas are asked of
+  for (const ClassTurn& turn : std::span(class_turns).first(with_replicas)) {
+    if (auto training = train_without_classes(hold_out, plan, turn)) trainings.push_back(std::move(*training));
   }
+  const double asked = temperature_of(held, ask_about_replicas(hold_out, trainings, kReplicas), threads);
+  const double growth =
+      holds_out ? growth_of_logits(support, fit.head.conditioning, plan, held.rows.size(), threads) : 1.0;
+  result.temperature = asked / growth;
   if (with_rule) {
-    const std::vector<EvidenceTurn> turns = hold_out_classes(hold_out, plan, class_turns, result.temperature);
-    result.unknown = knows_known ? learn_rule(hold_out, plan, held, turns, fit.head.conditioning, result.temperature)
+    const auto turns =
+        ask_all(hold_out, plan, std::move(trainings), std::span(class_turns).subspan(with_replicas), asked);
+    result.unknown = knows_known ? learn_rule(hold_out, held, turns, fit.head.conditioning, growth / result.temperature)
                                  : rule_from_strangers(turns, classes);
     if (!knows_known && holds_out && !result.unknown.empty()) {
-      const int threads = recipe.final_training.threads;
       result.unknown.axes = spread_axes(SupportIndex(fit.head.conditioning, support, threads), support, threads);
     }
   }
   if (!holds_out) return result;
-  to_probabilities(held.logits.view(), result.temperature);
+  to_probabilities(held.logits.view(), asked);
   result.probabilities = std::move(held.logits);
   result.labels = std::move(held.labels);
   return result;

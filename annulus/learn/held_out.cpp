@@ -84,23 +84,15 @@ std::vector<std::size_t> group_classes(std::size_t classes, const ClassTurn& tur
   return group;
 }
 
-// What a head was trained on.
-struct LearntRows {
-  SupportIndex index;
-  Matrix<float> axes;
-  std::vector<std::int32_t> labels;
-  std::size_t classes;
-};
-
-std::vector<Evidence> evidence_of(const HoldOut& hold_out, const FitResult& fit, const LearntRows& learnt,
+std::vector<Evidence> evidence_of(const HoldOut& hold_out, const ClassTraining& training, ConstMatrixView<float> axes,
                                   const SupportRows& rows, double temperature) {
   const int threads = hold_out.recipe.final_training.threads;
-  const SupportIndex& index = learnt.index;
-  Matrix<float> logits = held_out_logits(hold_out, fit.head, rows, learnt.classes);
+  const Head<float>& head = training.fit.head;
+  Matrix<float> logits = held_out_logits(hold_out, head, rows, training.classes);
   const std::vector<std::int32_t> named = named_classes(std::as_const(logits).view());
   const std::vector<float> near =
-      nearest_of_class(fit.head.conditioning, index, learnt.labels, rows.features.view(), named, threads);
-  const std::vector<float> close = index.closeness(rows.features.view(), named, learnt.axes.view(), threads);
+      nearest_of_class(head.conditioning, training.learnt, training.labels, rows.features.view(), named, threads);
+  const std::vector<float> close = training.learnt.closeness(rows.features.view(), named, axes, threads);
   std::vector<Evidence> evidence;
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     scale_row(logits.row(i), static_cast<float>(1.0 / temperature));
@@ -204,46 +196,50 @@ std::vector<ClassTurn> plan_class_turns(const HoldOutPlan& plan) {
   return turns;
 }
 
-std::vector<EvidenceTurn> hold_out_classes(HoldOut& hold_out, const HoldOutPlan& plan, std::span<const ClassTurn> turns,
-                                           double temperature) {
+std::optional<ClassTraining> train_without_classes(HoldOut& hold_out, const HoldOutPlan& plan, const ClassTurn& turn) {
   const SupportRows& support = hold_out.support;
-  const WorkShare* const share = hold_out.recipe.final_training.share;
-  std::vector<EvidenceTurn> found;
-  for (const ClassTurn& turn : turns) {
-    const auto group = group_classes(plan.counts.size(), turn, hold_out.recipe.final_training.seed);
-    const auto is_strange = [&](std::size_t row) {
-      return group[static_cast<std::size_t>(support.labels[row])] == turn.group;
-    };
-    std::vector<std::int32_t> number(group.size(), -1);
-    std::size_t classes = 0;
-    for (std::size_t c = 0; c < group.size(); ++c) {
-      if (group[c] != turn.group && plan.counts[c] > 0) number[c] = static_cast<std::int32_t>(classes++);
-    }
-    const auto in_fold = [&](std::size_t row) { return turn.fold && plan.fold[row] == *turn.fold; };
-    const auto kept = rows_where(support.rows(), [&](std::size_t i) { return !is_strange(i) && !in_fold(i); });
-    auto known = rows_where(support.rows(), [&](std::size_t i) { return !is_strange(i) && in_fold(i); });
-    auto strange = rows_where(support.rows(), is_strange);
-    thin(known);
-    thin(strange);
-    if (classes < 2 || (turn.fold && known.empty()) || strange.empty()) {
-      ++hold_out.done;
-      continue;
-    }
-    if (share != nullptr && classes < share->class_ranks()) {
-      fail(ErrorKind::kInput,
-           "expected rows of at least {} classes in each half of them, as many as class ranks, found {}",
-           share->class_ranks(), classes);
-    }
-    const FitResult fit = train_without(hold_out, gather_rows(hold_out, kept, number, classes));
-    SupportRows learnt = select_support(support, kept);
-    for (std::int32_t& label : learnt.labels) label = number[static_cast<std::size_t>(label)];
-    SupportIndex index(fit.head.conditioning, learnt);
-    Matrix<float> axes = class_spread_axes(index.rows(), learnt.labels, hold_out.recipe.final_training.threads);
-    const LearntRows seen{std::move(index), std::move(axes), learnt.labels, classes};
-    found.push_back({evidence_of(hold_out, fit, seen, select_support(support, known), temperature),
-                     evidence_of(hold_out, fit, seen, select_support(support, strange), temperature)});
+  const auto group = group_classes(plan.counts.size(), turn, hold_out.recipe.final_training.seed);
+  const auto is_strange = [&](std::size_t row) {
+    return group[static_cast<std::size_t>(support.labels[row])] == turn.group;
+  };
+  std::vector<std::int32_t> number(group.size(), -1);
+  std::size_t classes = 0;
+  for (std::size_t c = 0; c < group.size(); ++c) {
+    if (group[c] != turn.group && plan.counts[c] > 0) number[c] = static_cast<std::int32_t>(classes++);
   }
-  return found;
+  const auto in_fold = [&](std::size_t row) { return turn.fold && plan.fold[row] == *turn.fold; };
+  const auto kept = rows_where(support.rows(), [&](std::size_t i) { return !is_strange(i) && !in_fold(i); });
+  auto known = rows_where(support.rows(), [&](std::size_t i) { return !is_strange(i) && in_fold(i); });
+  auto strange = rows_where(support.rows(), is_strange);
+  thin(known);
+  thin(strange);
+  if (classes < 2 || (turn.fold && known.empty()) || strange.empty()) {
+    ++hold_out.done;
+    return std::nullopt;
+  }
+  const WorkShare* const share = hold_out.recipe.final_training.share;
+  if (share != nullptr && classes < share->class_ranks()) {
+    fail(ErrorKind::kInput,
+         "expected rows of at least {} classes in each half of them, as many as class ranks, found {}",
+         share->class_ranks(), classes);
+  }
+  FitResult fit = train_without(hold_out, gather_rows(hold_out, kept, number, classes));
+  SupportRows learnt = select_support(support, kept);
+  for (std::int32_t& label : learnt.labels) label = number[static_cast<std::size_t>(label)];
+  SupportIndex index(fit.head.conditioning, learnt);
+  return ClassTraining{std::move(fit),
+                       std::move(index),
+                       std::move(learnt.labels),
+                       classes,
+                       select_support(support, known),
+                       select_support(support, strange)};
+}
+
+EvidenceTurn ask_about_strangers(const HoldOut& hold_out, const ClassTraining& training, double temperature) {
+  const Matrix<float> axes =
+      class_spread_axes(training.learnt.rows(), training.labels, hold_out.recipe.final_training.threads);
+  return {evidence_of(hold_out, training, axes.view(), training.known, temperature),
+          evidence_of(hold_out, training, axes.view(), training.strange, temperature)};
 }
 
 }  // namespace annulus

@@ -11,6 +11,7 @@
 #include "annulus/base/progress.h"
 #include "annulus/learn/evidence.h"
 #include "annulus/learn/recipe.h"
+#include "annulus/learn/support_index.h"
 #include "annulus/learn/support_rows.h"
 
 namespace annulus {
@@ -69,9 +70,20 @@ struct HoldOut {
 
 HeldOutRows hold_out_rows(HoldOut& hold_out, const HoldOutPlan& plan);
 
-// What heads say that know neither the strange classes nor the fold that the known rows are of, if there is one; logits
-// are divided by the temperature.
-std::vector<EvidenceTurn> hold_out_classes(HoldOut& hold_out, const HoldOutPlan& plan, std::span<const ClassTurn> turns,
-                                           double temperature);
+// A head that was trained without part of the classes, and rows that may be asked of it.
+struct ClassTraining {
+  FitResult fit;
+  SupportIndex learnt;               // the rows that it was trained on
+  std::vector<std::int32_t> labels;  // of these rows, in the head's numbers of classes
+  std::size_t classes = 0;
+  SupportRows known;    // of classes that the head knows, in a fold that it was not trained on; none without a fold
+  SupportRows strange;  // of the classes that it was trained without
+};
+
+// The training of a turn; none where it would leave nothing to train on or to ask.
+std::optional<ClassTraining> train_without_classes(HoldOut& hold_out, const HoldOutPlan& plan, const ClassTurn& turn);
+
+// What the head says about the rows; logits are divided by the temperature.
+EvidenceTurn ask_about_strangers(const HoldOut& hold_out, const ClassTraining& training, double temperature);
 
 }  // namespace annulus

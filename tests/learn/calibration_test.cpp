@@ -40,24 +40,40 @@ Drawn draw_labels(std::size_t rows, double factor) {
   return drawn;
 }
 
+double temperature_for(const Drawn& drawn, int threads) {
+  return best_temperature(std::vector<TemperatureSample>{{drawn.logits.view(), drawn.labels}}, threads);
+}
+
 TEST(Calibration, TheTemperatureUndoesLogitsThatAreTooLargeOrTooSmall) {
   for (const double factor : {0.4, 1.0, 3.0}) {
     const Drawn drawn = draw_labels(4000, factor);
-    EXPECT_NEAR(best_temperature(drawn.logits.view(), drawn.labels, 1) / factor, 1.0, 0.06) << factor;
-    EXPECT_EQ(best_temperature(drawn.logits.view(), drawn.labels, 1),
-              best_temperature(drawn.logits.view(), drawn.labels, 3));
+    EXPECT_NEAR(temperature_for(drawn, 1) / factor, 1.0, 0.06) << factor;
+    EXPECT_EQ(temperature_for(drawn, 1), temperature_for(drawn, 3));
   }
 }
 
 TEST(Calibration, AHandfulOfRowsAsksForNoExtremes) {
-  const Drawn drawn = draw_labels(4, 1.0);
-  std::vector<std::int32_t> right;
+  Drawn drawn = draw_labels(4, 1.0);
+  drawn.labels.clear();
   for (std::size_t i = 0; i < 4; ++i) {
     const auto row = drawn.logits.row(i);
-    right.push_back(static_cast<std::int32_t>(std::max_element(row.begin(), row.end()) - row.begin()));
+    drawn.labels.push_back(static_cast<std::int32_t>(std::max_element(row.begin(), row.end()) - row.begin()));
   }
-  EXPECT_GT(best_temperature(drawn.logits.view(), right), 0.3);  // the coldest would fit four right answers best
-  EXPECT_EQ(best_temperature({}, {}), 1.0);
+  EXPECT_GT(temperature_for(drawn, 0), 0.3);  // the coldest would fit four right answers best
+  EXPECT_EQ(best_temperature({}), 1.0);
+}
+
+// Two samples are one whose rows count differently.
+TEST(Calibration, SamplesCountByTheirFactors) {
+  const Drawn cold = draw_labels(400, 0.4);
+  const Drawn hot = draw_labels(400, 3.0);
+  const auto mixed = [&](double share) {
+    return best_temperature(std::vector<TemperatureSample>{{cold.logits.view(), cold.labels, {}, 1.0 - share},
+                                                           {hot.logits.view(), hot.labels, {}, share}});
+  };
+  EXPECT_DOUBLE_EQ(mixed(0.0), temperature_for(cold, 0));
+  EXPECT_DOUBLE_EQ(mixed(1.0), temperature_for(hot, 0));
+  EXPECT_GT(mixed(0.7), mixed(0.3));
 }
 
 TEST(Calibration, LogitsGrowWithTheRowsOfAClass) {
@@ -142,15 +158,14 @@ TEST(Calibration, IsTheSameWhateverTheThreads) {
 // With one row a class strangers alone can be had: no more of the known are refused than of them.
 TEST(Calibration, OneRowAClassGivesABound) {
   const Task task = make_task(1);
-  Recipe recipe = quick();
+  const Recipe recipe = quick();
   FitResult fit = fit_ibm2(task.rows, recipe);
   Model model;
   model.support = keep_support(task.rows, {});
   const Calibration calibration = calibrate(model.support, fit, recipe, fit_ibm2);
-  EXPECT_EQ(calibration.temperature, kOneRowTemperature);
   EXPECT_TRUE(calibration.labels.empty());
-  recipe.name = "ibm2";
-  EXPECT_EQ(calibrate(model.support, fit, recipe, fit_ibm2).temperature, 1.0);
+  // The temperature is the same without the rule, whose trainings come on top.
+  EXPECT_EQ(calibrate(model.support, fit, recipe, fit_ibm2, {}, {}, false).temperature, calibration.temperature);
   model.head = std::move(fit.head);
   model.temperature = calibration.temperature;
   model.unknown = calibration.unknown;
@@ -170,13 +185,39 @@ TEST(Calibration, OneRowAClassGivesABound) {
   EXPECT_GT(refused(opposite, 0.3), 2 * refused(task.queries, 0.3));
 }
 
+// Logits that are all larger by a factor say the same, so that the temperature takes the factor off again, as far as
+// the few rows that replicas count for outweigh the preference for 1.
+TEST(Calibration, OneRowAClassHasATemperatureOfItsOwn) {
+  const Task task = make_task(1);
+  const SupportRows support = keep_support(task.rows, {});
+  const auto temperature_at = [&](float factor) {
+    static float scale;
+    scale = factor;
+    Refit* const louder = [](LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress) {
+      FitResult fit = fit_ibm2(std::move(rows), recipe, progress);
+      for (float& value : fit.head.bias) value *= scale;
+      for (std::size_t c = 0; c < fit.head.classes(); ++c) {
+        for (float& value : fit.head.direction.row(c)) value *= scale;
+      }
+      return fit;
+    };
+    return calibrate(support, fit_ibm2(task.rows, quick()), quick(), *louder).temperature;
+  };
+  const double plain = temperature_at(1.0F);
+  EXPECT_NE(plain, 1.0);
+  EXPECT_GT(temperature_at(4.0F), 1.5 * plain);
+  EXPECT_LT(temperature_at(0.25F), plain / 1.1);
+}
+
 TEST(Calibration, TwoSingleRowsGiveNoRule) {
   LabelledRows two{Matrix<float>(2, 3), {0, 1}, 2};
   two.features(0, 0) = 1.0F;
   two.features(1, 1) = 1.0F;
   const Recipe recipe = quick();
   const FitResult fit = fit_ibm2(two, recipe);
-  EXPECT_TRUE(calibrate(keep_support(two, {}), fit, recipe, fit_ibm2).unknown.empty());
+  const Calibration calibration = calibrate(keep_support(two, {}), fit, recipe, fit_ibm2);
+  EXPECT_TRUE(calibration.unknown.empty());
+  EXPECT_EQ(calibration.temperature, 1.0);
 }
 
 TEST(Calibration, ClassesOfOneRowAreTrainedOnAndNeverHeldOut) {

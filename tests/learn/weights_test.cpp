@@ -103,8 +103,9 @@ TEST(Weights, TheTemperatureCountsARowOfWeightTwoTwice) {
   const std::vector<std::int32_t> labels{1, 0, 1};
   const auto view = std::as_const(logits).view();
   const std::vector<float> weights{2.0F, 1.0F};
-  EXPECT_EQ(best_temperature(view.rows_at(0, 2), std::span(labels).first(2), 1, weights),
-            best_temperature(view, labels, 1));
+  const TemperatureSample two{view.rows_at(0, 2), std::span(labels).first(2), weights};
+  const TemperatureSample three{view, labels};
+  EXPECT_EQ(best_temperature({&two, 1}, 1), best_temperature({&three, 1}, 1));
 }
 
 TrainingData data_of(LabelledRows rows) {
