@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # fetch_test SCRIPT: what scripts/fetch promises, against an npm made of two lines: unpacks what is pinned, once; a wrong checksum, a missing
-# npm, a failed download and an unknown name each end in one sentence and leave the cache as it was; a killed download leaves nothing in the way.
+# npm, a failed download and an unknown name each end in one sentence and leave the cache as it was; a failure for a moment is tried again; a killed download leaves nothing in the way.
 set -euo pipefail
 script=$1
 work=$(mktemp -d)
@@ -25,11 +25,12 @@ cat >bin/npm <<NPM
 echo "\$*" >>"$work/calls"
 [ ! -e "$work/no-network" ] || { echo "npm error network" >&2; exit 1; }
 [ ! -e "$work/stuck" ] || { touch half.tgz; exec sleep 60; }
+if [ -e "$work/hiccup" ]; then rm "$work/hiccup"; touch half.tgz; exit 1; fi
 cp "$work/thing.tgz" some-thing-1.0.0.tgz
 NPM
 chmod +x bin/npm
 for tool in bash dirname readlink sed uname cat mkdir flock; do ln -s "$(command -v $tool)" bare/; done
-export ANNULUS_CACHE=$work/cache PATH=$work/bin:$PATH
+export ANNULUS_CACHE=$work/cache ANNULUS_FETCH_PAUSE=0 PATH=$work/bin:$PATH
 
 touch no-network
 ! tool/fetch thing 2>message || fail "a failed download succeeded"
@@ -50,7 +51,9 @@ wait $! 2>/dev/null || true
 [ -n "$(find cache -name half.tgz)" ] || fail "the killed download never began"
 rm stuck
 
-[ "$(tool/fetch thing 2>/dev/null)" = "$ANNULUS_CACHE/thing" ] || fail "does not print the folder"
+touch hiccup
+[ "$(tool/fetch thing 2>/dev/null)" = "$ANNULUS_CACHE/thing" ] || fail "does not print the folder, or gave up at the first failure"
+[ ! -e hiccup ] || fail "nothing was downloaded"
 [ "$(cat cache/thing/one.txt)" = one ] || fail "one.txt was not unpacked"
 [ ! -e cache/thing/two.txt ] || fail "two.txt was not asked for"
 [ -z "$(find cache -name 'fetch.*')" ] || fail "temporary folders are left: $(ls cache)"

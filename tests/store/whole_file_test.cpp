@@ -8,12 +8,14 @@
 
 #include "annulus/base/error.h"
 #include "annulus/store/atomic_file.h"
+#include "tests/store/scratch_folder.h"
 
 namespace annulus {
 namespace {
 
 TEST(WholeFile, ReadsBytesAndSeesReplacement) {
-  const std::filesystem::path path = std::filesystem::temp_directory_path() / "annulus-whole-file-test";
+  const ScratchFolder scratch;
+  const std::filesystem::path path = scratch / "file";
   write_file(path, "first");
   const WholeFile first = read_whole_file(path, 100);
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(first.bytes.data()), first.bytes.size()), "first");

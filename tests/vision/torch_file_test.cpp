@@ -2,6 +2,7 @@
 #include "annulus/vision/torch_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <zip.h>
 
 #include <cmath>
@@ -127,7 +128,7 @@ TEST(TorchFile, NamesNestedTensorsAndListsOfNumbers) {
 }
 
 TEST(TorchFile, AHostilePickleIsNamedAndNotRun) {
-  const std::filesystem::path proof = std::filesystem::temp_directory_path() / "annulus_pickle_was_run";
+  const std::filesystem::path proof = std::filesystem::temp_directory_path() / ("annulus_pickle_was_run_" + std::to_string(::getpid()));
   std::filesystem::remove(proof);
   const std::string command = "touch " + proof.string();
   for (const std::string& module : {"os"s, "posix"s}) {
