@@ -1,12 +1,16 @@
 // annulus studio: a page on this machine on which a model is taught by dropping photos.
 #include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "annulus/base/error.h"
@@ -68,7 +72,11 @@ void make_emoji_project(const std::filesystem::path& folder, const StudioCommand
   emoji.threads = options.run.threads;
   make_emoji(partial / "photos", emoji, bar.callback());
   stop_if_interrupted();
-  std::filesystem::rename(partial, folder);
+  std::error_code error;
+  std::filesystem::rename(partial, folder, error);
+  if (error) {
+    fail(ErrorKind::kIo, "{}: cannot be moved to {}: {}", partial.string(), folder.string(), error.message());
+  }
 }
 
 // The project to open and, in `notice`, what a person should know about it.
@@ -93,14 +101,25 @@ std::filesystem::path find_project(const StudioCommand& options, const std::file
   return empty;
 }
 
+// The browser outlives the studio: it gets a session of its own, nothing that is open here (the listening socket would
+// keep its port), and the shell in between, which ends at once, leaves no child behind.
 void open_browser(const std::string& address) {
   if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
-  const pid_t child = ::fork();
-  if (child != 0) return;
-  ::close(STDOUT_FILENO);  // its own output is of no interest here
-  ::close(STDERR_FILENO);
-  ::execlp("xdg-open", "xdg-open", address.c_str(), nullptr);
-  _exit(1);
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  const char* const words[] = {"sh",   "-c", "xdg-open \"$1\" </dev/null >/dev/null 2>&1 &", "sh", address.c_str(),
+                               nullptr};
+  pid_t shell = 0;
+  // Nobody is told when there is no browser: the address is printed.
+  if (::posix_spawn(&shell, "/bin/sh", &files, &attributes, const_cast<char* const*>(words), environ) == 0) {
+    while (::waitpid(shell, nullptr, 0) < 0 && errno == EINTR) continue;
+  }
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&files);
 }
 
 void run_studio(StudioCommand options) {

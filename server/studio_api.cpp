@@ -121,6 +121,15 @@ Upload parse_upload(std::string_view body) {
   return upload;
 }
 
+ProjectChoice parse_project_choice(std::string_view body) {
+  const Json json = parse_object(body);
+  try {
+    return {json.at("name"), json.value("new", false)};
+  } catch (const nlohmann::json::exception&) {
+    fail(ErrorKind::kFormat, "expected {{\"name\": PROJECT}}, found another body");
+  }
+}
+
 std::string state_json(const Studio& studio) {
   const StudioStatus status = studio.status();
   const auto model = studio.model();
@@ -147,7 +156,8 @@ std::string state_json(const Studio& studio) {
   json["analysis"] = {{"current", status.analysis_current}, {"number", analysis ? analysis->number : 0}};
   json["model"] = nullptr;
   if (model) {
-    json["model"] = {{"current", status.model_current},
+    json["model"] = {{"answers", studio.encoder() != nullptr},
+                     {"current", status.model_current},
                      {"thorough", status.model_thorough},
                      {"number", model->number},
                      {"classes", model->model.class_names.size()},
@@ -277,7 +287,8 @@ Response post_change(Studio& studio, const Request& request) {
 Response post_predict(const Studio& studio, const Request& request) {
   const auto model = studio.model();
   const auto encoder = studio.encoder();
-  if (!model || !encoder) fail(ErrorKind::kInput, "there is no model yet: it takes photos of two classes");
+  if (!model) fail(ErrorKind::kInput, "there is no model yet: it takes photos of two classes");
+  if (!encoder) fail(ErrorKind::kInput, "the backbone is not ready yet: ask again in a moment");
   const auto row =
       extract_image(std::as_bytes(std::span(request.body)), "the photo", encoder->backbone, encoder->recipe);
   const Answer answer = model->recogniser->answer({row.data(), 1, row.size()}).front();

@@ -21,6 +21,14 @@ struct Upload {
 // Throws Error{kFormat} unless the sizes add up to the body's.
 Upload parse_upload(std::string_view body);
 
+// Which project to open, and whether to make it: {"name": NAME, "new": true}.
+struct ProjectChoice {
+  std::string name;
+  bool make = false;
+};
+// Throws Error{kFormat} for anything else.
+ProjectChoice parse_project_choice(std::string_view body);
+
 // Everything that a page shows besides its lists, also sent as an event.
 std::string state_json(const Studio& studio);
 

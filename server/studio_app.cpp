@@ -34,6 +34,17 @@ Response asset(std::string_view text, const char* content_type) {
   return response;
 }
 
+template <class Work>
+Response answered(const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    return error_response(error);
+  } catch (const std::exception& error) {
+    return error_response(500, fmt::format("unexpected error: {}", error.what()));
+  }
+}
+
 }  // namespace
 
 StudioApp::StudioApp(StudioAppOptions options)
@@ -95,13 +106,8 @@ void StudioApp::route(const std::string& method, const std::string& pattern, Ans
   router_.add(method, pattern, [this, answer = std::move(answer)](Request&& request, const Respond& respond) {
     auto kept = std::make_shared<Request>(std::move(request));
     const auto task = [this, answer, kept, respond] {
-      try {
-        respond(answer(*studio(), *kept));
-      } catch (const Error& error) {
-        respond(error_response(error));
-      } catch (const std::exception& error) {
-        respond(error_response(500, fmt::format("unexpected error: {}", error.what())));
-      }
+      // The studio is let go of before the answer: who has opened another project may come back to this one at once.
+      respond(answered([&] { return answer(*studio(), *kept); }));
     };
     if (!pool_->submit({task})) respond(error_response(503, "too many requests are waiting; try again in a moment"));
   });
@@ -199,20 +205,14 @@ Response StudioApp::list_projects() const {
 }
 
 Response StudioApp::open_project(const Request& request) {
-  std::string name;
-  bool make = false;
-  try {
-    const auto json = nlohmann::json::parse(request.body);
-    name = json.at("name");
-    make = json.value("new", false);
-  } catch (const nlohmann::json::exception&) {
-    fail(ErrorKind::kFormat, "expected {{\"name\": PROJECT}}, found another body");
-  }
+  const ProjectChoice wanted = parse_project_choice(request.body);
   // A name in the home folder, never a path.
-  check_class_name(name);
-  const auto folder = options_.home / name;
-  if (make) {
-    if (std::filesystem::exists(folder)) fail(ErrorKind::kUsage, "there is a project named \"{}\" already", name);
+  check_class_name(wanted.name);
+  const auto folder = options_.home / wanted.name;
+  // One at a time: of a double click, the second finds the project open here.
+  const std::lock_guard opening(opening_);
+  if (wanted.make) {
+    if (Project::exists(folder)) fail(ErrorKind::kUsage, "there is a project named \"{}\" already", wanted.name);
     Project::create(folder, options_.backbone);
   }
   const auto current = studio()->read([](const Project& project) { return project.folder(); });

@@ -51,6 +51,7 @@ class StudioApp {
   StudioAppOptions options_;
   std::string key_;
   Router router_;
+  std::mutex opening_;        // held while another project is opened; before both below
   std::mutex telling_;        // held while events are sent; before mutex_
   mutable std::mutex mutex_;  // guards the two below
   std::shared_ptr<Studio> studio_;

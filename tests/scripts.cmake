@@ -3,6 +3,10 @@
 if(ANNULUS_SANITIZE)
   return()
 endif()
+# Debian's interpreter is preferred to one that happens to be first on the PATH, as python/CMakeLists.txt does.
+if(NOT Python3_EXECUTABLE AND EXISTS /usr/bin/python3)
+  set(Python3_EXECUTABLE /usr/bin/python3)
+endif()
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 function(annulus_script_test name)
@@ -56,7 +60,7 @@ set_tests_properties(scripts.report_page PROPERTIES SKIP_RETURN_CODE 77)
 
 # The studio in a browser; skipped where there is no Chromium, no page in the program, or no way to get the test's own packages.
 add_test(NAME studio.browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/studio/run ${CMAKE_BINARY_DIR}/annulus)
-set_tests_properties(studio.browser PROPERTIES LABELS studio TIMEOUT 300 SKIP_RETURN_CODE 77)
+set_tests_properties(studio.browser PROPERTIES LABELS studio TIMEOUT 900 RUN_SERIAL TRUE SKIP_RETURN_CODE 77)
 
 # Every document's examples; scripts/check-docs says how they are written.
 file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/*.md ${CMAKE_SOURCE_DIR}/docs/*.md)

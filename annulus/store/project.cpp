@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
@@ -20,6 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::uint64_t kLongJournal = std::uint64_t{4} << 20;  // bytes, above which it is begun anew
+constexpr const char* kSettings = "project.json";
+constexpr const char* kJournal = "journal.jsonl";
 
 void sync_entries(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -34,6 +38,32 @@ void rename_once(const fs::path& from, const fs::path& to) {
   if (!fs::exists(from, error)) return;
   fs::rename(from, to, error);
   if (error) fail(ErrorKind::kIo, "{}: cannot be moved to {}: {}", from.string(), to.string(), error.message());
+}
+
+// Whether an AtomicFile made it for `target`; of any file when that is empty.
+bool is_temporary_of(const fs::path& file, std::string_view target) {
+  const std::string name = file.filename().string();
+  return name.starts_with(fmt::format(".{}", target)) && name.ends_with(".tmp");
+}
+
+// What a process that was killed while it wrote a file has left. Only for who holds the lock: no other writes here.
+void remove_temporaries(const fs::path& folder, std::initializer_list<std::string_view> targets) {
+  std::vector<fs::path> leftovers;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const bool ours = std::any_of(targets.begin(), targets.end(),
+                                  [&](std::string_view target) { return is_temporary_of(entry.path(), target); });
+    if (ours && entry.is_regular_file(ignored)) leftovers.push_back(entry.path());
+  }
+  for (const fs::path& file : leftovers) fs::remove(file, ignored);
+}
+
+// Nothing but what a process leaves that was killed while it made a project here.
+bool is_as_good_as_empty(const fs::path& folder) {
+  std::error_code error;
+  const fs::directory_iterator entries(folder, error);
+  return !error && std::all_of(begin(entries), end(entries),
+                               [](const auto& entry) { return is_temporary_of(entry.path(), kSettings); });
 }
 
 std::string plural(std::size_t count, const char* word) {
@@ -52,19 +82,19 @@ std::string image_extension(std::span<const std::byte> bytes) {
 
 bool Project::exists(const fs::path& folder) {
   std::error_code ignored;
-  return fs::is_regular_file(folder / "project.json", ignored);
+  return fs::is_regular_file(folder / kSettings, ignored);
 }
 
 void Project::create(const fs::path& folder, const std::string& backbone) {
   std::error_code error;
-  if (fs::exists(folder, error) && (!fs::is_directory(folder, error) || !fs::is_empty(folder, error))) {
+  if (fs::exists(folder, error) && (!fs::is_directory(folder, error) || !is_as_good_as_empty(folder))) {
     fail(ErrorKind::kUsage, "{}: expected a project, or a folder that is new or empty, found something else",
          folder.string());
   }
   fs::create_directories(folder, error);
   if (error) fail(ErrorKind::kIo, "{}: cannot be made: {}", folder.string(), error.message());
   const nlohmann::ordered_json json = {{"annulus_project", 1}, {"backbone", backbone}};
-  write_file(folder / "project.json", json.dump(2) + "\n");
+  write_file(folder / kSettings, json.dump(2) + "\n");
 }
 
 Project::Project(const fs::path& folder) : folder_(fs::absolute(folder)) {
@@ -76,7 +106,7 @@ Project::Project(const fs::path& folder) : folder_(fs::absolute(folder)) {
     fail(ErrorKind::kUsage, "{}: expected a project that nobody has open, found it open in another process",
          folder_.string());
   }
-  const MappedFile settings(folder_ / "project.json");
+  const MappedFile settings(folder_ / kSettings);
   try {
     const auto json = nlohmann::json::parse(as_text(settings.bytes()));
     if (json.at("annulus_project") != 1) {
@@ -91,12 +121,10 @@ Project::Project(const fs::path& folder) : folder_(fs::absolute(folder)) {
   fs::create_directories(photos_folder(), error);
   if (!error) fs::create_directories(folder_ / "trash", error);
   if (error) fail(ErrorKind::kIo, "{}: cannot be written: {}", folder.string(), error.message());
+  remove_temporaries(folder_, {kSettings, kJournal, model_file().filename().native()});
+  for (const char* inside : {"trash", "exports"}) remove_temporaries(folder_ / inside, {""});
   read_again();
-  try {
-    move_files(last_);
-  } catch (const Error&) {
-    // People may have been at the folders since: they are taken in as they are.
-  }
+  catch_up();
   take_in_by_hand();
   tidy();
 }
@@ -111,7 +139,7 @@ void Project::read_again() {
     state.replay(line);
     last = line;
   };
-  const fs::path file = folder_ / "journal.jsonl";
+  const fs::path file = folder_ / kJournal;
   std::unique_ptr<Journal> journal;
   try {
     journal = std::make_unique<Journal>(file, replay);
@@ -122,6 +150,31 @@ void Project::read_again() {
   last_ = ProjectState::change_of(last);
   state_ = std::move(state);
   journal_ = std::move(journal);
+}
+
+// The files of the last change follow it, unless they have: what lies elsewhere now was moved by hand since.
+void Project::catch_up() {
+  if (files_followed()) return;
+  try {
+    move_files(last_);
+  } catch (const Error&) {
+    // People may have been at the folders all the same: they are taken in as they are.
+  }
+  note_files_followed();
+}
+
+bool Project::files_followed() const {
+  std::ifstream file(mark_file());
+  std::uint64_t revision = 0;
+  return file >> revision && revision == state_.revision();
+}
+
+// Not synced, which would double the cost of a change: a mark that is lost or torn names another revision, and moving
+// files once more does no harm. As wide for every revision, so that it is written in place, also on a full disk.
+void Project::note_files_followed() const {
+  std::fstream file(mark_file(), std::ios::in | std::ios::out);
+  if (!file) file.open(mark_file(), std::ios::out);
+  file << fmt::format("{:020}\n", state_.revision());
 }
 
 std::string Project::name_in(const Photo& photo, const std::string& class_name) {
@@ -140,6 +193,7 @@ void Project::commit(const Change& change) {
     throw;
   }
   move_files(change);
+  note_files_followed();
 }
 
 // Into a folder that is there, photos go one by one, the first of the class last: when that one has left, all have, and

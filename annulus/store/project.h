@@ -30,13 +30,16 @@ struct AddedPhoto {
 // FOLDER/journal.jsonl  every change, see Journal
 // FOLDER/photos/CLASS/  the photos, named by the first 16 digits of their SHA-256: what `annulus fit` can be given
 // FOLDER/trash/         photos that were removed, for undo
+// FOLDER/.followed      revision up to which the files have followed the journal
 // Every function that changes something returns when the change is on disk; whatever ends the process, the project is
 // then found as it was after the last change that returned, or after the one under way. Of the journal's last change
-// the files may lag behind, which is made good when the project is opened. Not safe from several threads at once.
+// the files may lag behind, which is made good when the project is opened: only then, so that what people have moved
+// since stays where they put it. Not safe from several threads at once.
 class Project {
  public:
   static bool exists(const std::filesystem::path& folder);
-  // Makes an empty project; the folder may exist when it holds no files. Throws Error{kUsage} otherwise.
+  // Makes an empty project; the folder may exist when it holds no files, or what such a call left when it was killed.
+  // Throws Error{kUsage} otherwise.
   static void create(const std::filesystem::path& folder, const std::string& backbone);
 
   // Opens a project and keeps others from opening it as long as the object lives: throws Error{kUsage} when another
@@ -75,10 +78,14 @@ class Project {
   std::filesystem::path path_in(const Photo& photo, const std::string& class_name) const {
     return folder_ / name_in(photo, class_name);
   }
+  std::filesystem::path mark_file() const { return folder_ / ".followed"; }
   void commit(const Change& change);
   void read_again();
   void move_files(const Change& change);
   void move_class(const Operation& operation);
+  void catch_up();
+  bool files_followed() const;
+  void note_files_followed() const;
   void take_in_by_hand();
   void tidy();
   void put_operation(const std::string& id, const std::string& to, Change& change) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <system_error>
+#include <utility>
 
 #include "annulus/base/checksum.h"
 #include "annulus/base/error.h"
@@ -51,11 +52,12 @@ Photo photo_of(const fs::path& file) {
 }  // namespace
 
 // Files keep their content and get the name of their content. A copy of a photo that is in the project stays where it
-// is, unused.
+// is, unused; a photo that is under another name only was renamed.
 void Project::take_in_by_hand() {
   Change change{Change::Kind::kDo, "Changes made in the folder", {}, {}};
-  std::map<std::string, std::string> moved;  // photo: class it was found in
-  std::map<std::string, std::string> found;  // photos that are where they should be, or were taken in
+  std::map<std::string, std::string> moved;              // photo: class it was found in
+  std::map<std::string, std::string> found;              // photos that are where they should be, or were taken in
+  std::vector<std::pair<fs::path, std::string>> others;  // files that are no photo's by their names, and their classes
   for (const fs::path& folder : sorted_entries(photos_folder())) {
     const std::string name = folder.filename().string();
     if (!fs::is_directory(folder) || !usable_class_name(name)) continue;
@@ -65,15 +67,20 @@ void Project::take_in_by_hand() {
       const auto known = state_.photos().find(file.stem().string());
       if (known != state_.photos().end() && file == path_in(known->second, name)) {
         (known->second.class_name == name ? found : moved).emplace(known->first, name);
-        continue;
+      } else {
+        others.emplace_back(file, name);
       }
-      Photo photo = photo_of(file);
-      if (photo.id.empty() || found.contains(photo.id)) continue;
-      if (state_.photos().contains(photo.id) && !state_.photo(photo.id).class_name.empty()) continue;
-      found.emplace(photo.id, name);
-      fs::rename(file, path_in(photo, name));
+    }
+  }
+  for (const auto& [file, name] : others) {
+    Photo photo = photo_of(file);
+    if (photo.id.empty() || moved.contains(photo.id) || !found.emplace(photo.id, name).second) continue;
+    fs::rename(file, path_in(photo, name));
+    if (state_.photos().contains(photo.id)) {
+      put_operation(photo.id, name, change);
+    } else {
       change.operations.push_back({Operation::Kind::kPut, photo.id, {}, name});
-      if (!state_.photos().contains(photo.id)) change.photos.push_back(std::move(photo));
+      change.photos.push_back(std::move(photo));
     }
   }
   for (const auto& [id, name] : moved) {

@@ -2,6 +2,7 @@
 
 export interface Work { stage: string; done: number; total: number; detail: string }
 export interface ModelInfo {
+  answers: boolean;   // the backbone is at hand too: a moment after a project is opened
   current: boolean;   // knows the photos there are now
   thorough: boolean;  // and was learnt from them anew, rather than by following changes
   number: number; classes: number; photos: string; held_out: number; held_out_right: number;

@@ -1,5 +1,5 @@
 // Projects to open and make, and exports of this one.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { get, post } from "./api";
 import { Dialog } from "./dialog";
 import { attempt, refresh, useShared } from "./store";
@@ -16,10 +16,16 @@ export function Projects({ close }: { close: () => void }) {
       setNames(answer.projects);
     });
   }, []);
-  const open = (wanted: string, made: boolean) => attempt(async () => {
-    await post("/api/projects", { name: wanted, new: made });
-    await refresh();  // every dialog closes when another project comes
-  });
+  const opening = useRef(false);
+  const open = async (wanted: string, made: boolean) => {
+    if (opening.current) return;  // the second of a double click
+    opening.current = true;
+    await attempt(async () => {
+      await post("/api/projects", { name: wanted, new: made });
+      await refresh();  // every dialog closes when another project comes
+    });
+    opening.current = false;
+  };
   return (
     <Dialog title="Projects" close={close}>
       <p class="dim">A project is an ordinary folder; every change is saved at once. This one: <code>{state?.folder}</code></p>

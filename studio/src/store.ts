@@ -60,27 +60,32 @@ export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-export const undo = () => attempt(async () => {
-  const title = shared.state?.undo;
+// One after the other, each when the page has heard of what the one before did: what is undone is what is shown.
+let turn: Promise<unknown> = Promise.resolve();
+function inTurn(work: () => Promise<void>): Promise<boolean> {
+  const next = turn.then(() => attempt(work));
+  turn = next;
+  return next;
+}
+
+const step = (action: "undo" | "redo", said: string) => inTurn(async () => {
+  const title = shared.state?.[action];
   if (!title) return;
-  await change("undo", { revision: shared.state?.revision });
-  notify(`Undone: ${title}`);
+  await change(action, { revision: shared.state?.revision });
+  await refresh();
+  notify(`${said}: ${title}`);
 });
+export const undo = () => step("undo", "Undone");
+export const redo = () => step("redo", "Done again");
 
 // Only the latest change can be undone.
 export const canUndo = ({ project, revision }: Done) => shared.state?.id === project && shared.state.revision === revision;
 
-export const undoDone = ({ project, revision, changes }: Done) => attempt(async () => {
+export const undoDone = ({ project, revision, changes }: Done) => inTurn(async () => {
   let title = "";
   for (let i = 0; i < changes; ++i) ({ revision, title } = await change("undo", { revision, project }));
+  await refresh();
   notify(`Undone: ${title}${changes > 1 ? ` and ${changes - 1} more` : ""}`);
-});
-
-export const redo = () => attempt(async () => {
-  const title = shared.state?.redo;
-  if (!title) return;
-  await change("redo", { revision: shared.state?.revision });
-  notify(`Done again: ${title}`);
 });
 
 const left = new Set<string>();  // ids of projects that were followed by others
@@ -101,10 +106,25 @@ export async function refresh() {
   return state;
 }
 
+// Browsers allow few connections to one host, and a page that listens holds one: only pages in sight listen, the others catch up when they are looked at.
 export function connect() {
-  void refresh().then((state) => { if (state.notice) notify(state.notice, { bad: true }); }).catch(() => update({ connected: false }));
-  const events = new EventSource("/api/events");
-  events.addEventListener("state", (event) => take(JSON.parse((event as MessageEvent<string>).data) as State));
-  events.onopen = () => update({ connected: true });
-  events.onerror = () => update({ connected: false });
+  let events: EventSource | null = null;
+  const look = () => {
+    if (document.visibilityState === "hidden") {
+      events?.close();
+      events = null;
+    } else if (!events) {
+      events = new EventSource("/api/events");
+      events.addEventListener("state", (event) => take(JSON.parse((event as MessageEvent<string>).data) as State));
+      events.onopen = () => update({ connected: true });
+      events.onerror = () => update({ connected: false });
+    }
+  };
+  const catchUp = () => refresh().catch(() => { update({ connected: false }); return null; });
+  document.addEventListener("visibilitychange", () => {
+    look();
+    if (events) void catchUp();
+  });
+  look();
+  void catchUp().then((state) => { if (state?.notice) notify(state.notice, { bad: true }); });
 }

@@ -23,7 +23,7 @@ export function Try({ photo, choose, open }: { photo: Blob | null; choose: (phot
     return () => URL.revokeObjectURL(made);
   }, [photo]);
   // Asked again whenever there is another model.
-  const model = state?.model ? `${state.id} ${state.model.number}` : "";
+  const model = state?.model?.answers ? `${state.id} ${state.model.number}` : "";
   useEffect(() => {
     if (!model) setPrediction(null);  // another project, without one
     if (!photo || !model) return;

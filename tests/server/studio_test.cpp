@@ -120,14 +120,18 @@ class AskedStudio {
     app_ = std::make_unique<StudioApp>(options);
   }
 
-  Response ask(Request request) {
+  std::future<Response> begin(Request request) {
     auto answer = std::make_shared<std::promise<Response>>();
     auto result = answer->get_future();
     app_->handle(std::move(request), [answer](Response response) { answer->set_value(std::move(response)); });
-    return result.get();
+    return result;
+  }
+  Response ask(Request request) { return begin(std::move(request)).get(); }
+  std::future<Response> asking(const std::string& method, const std::string& path, std::string body) {
+    return begin(asked(method, path, {{"X-Annulus-Key", app_->key()}}, std::move(body)));
   }
   Response with_key(const std::string& method, const std::string& path, std::string body = {}) {
-    return ask(asked(method, path, {{"X-Annulus-Key", app_->key()}}, std::move(body)));
+    return asking(method, path, std::move(body)).get();
   }
   const Folder& folder() const { return folder_; }
   const std::string& key() const { return app_->key(); }
@@ -301,6 +305,56 @@ TEST(StudioApp, OpensOneProjectAfterTheOtherWhileTellingOfWork) {
     }
   }
   EXPECT_EQ(listener->told.size(), 13U);  // no state of a project that another one has followed
+}
+
+TEST(StudioApp, TwoClicksOnAProjectOpenItOnce) {
+  AskedStudio studio;
+  for (int round = 0; round < 4; ++round) {
+    const std::string name = "project " + std::to_string(round);
+    Project::create(studio.folder() / ("home/" + name), "no-such-backbone");
+    const std::string body = nlohmann::json{{"name", name}}.dump();
+    std::vector<std::future<Response>> clicks;
+    for (int i = 0; i < 3; ++i) clicks.push_back(studio.asking("POST", "/api/projects", body));
+    for (auto& click : clicks) {
+      const Response answer = click.get();
+      EXPECT_EQ(answer.status, 200) << answer.body;
+    }
+    EXPECT_EQ(nlohmann::json::parse(studio.with_key("GET", "/api/state").body)["project"], name);
+  }
+}
+
+// What one project was asked for last does not keep it from being opened again.
+TEST(StudioApp, GoesToAnotherProjectAndBack) {
+  AskedStudio studio;
+  Project::create(studio.folder() / "home/other", "no-such-backbone");
+  for (int round = 0; round < 20; ++round) {
+    for (const char* name : {"other", "project"}) {
+      const Response answer = studio.with_key("POST", "/api/projects", nlohmann::json{{"name", name}}.dump());
+      ASSERT_EQ(answer.status, 200) << answer.body;
+    }
+  }
+}
+
+TEST(StudioApp, MakesAProjectWhereOneWasKilledWhileItWasMade) {
+  AskedStudio studio;
+  const std::filesystem::path half = studio.folder() / "home/half";
+  std::filesystem::create_directories(half);
+  std::ofstream(half / ".project.json.123.0.tmp") << "{";
+  const std::string body = R"({"new":true,"name":"half"})";
+  EXPECT_EQ(studio.with_key("POST", "/api/projects", body).status, 200);
+  const Response again = studio.with_key("POST", "/api/projects", body);
+  EXPECT_EQ(again.status, 400);
+  EXPECT_NE(again.body.find("already"), std::string::npos);
+}
+
+TEST(StudioApp, RefusesLongJsonUnread) {
+  AskedStudio studio;
+  const std::string body = R"({"name":"project","x":")" + std::string(std::size_t{5} << 20, 'x') + "\"}";
+  for (const char* path : {"/api/projects", "/api/change"}) {
+    const Response answer = studio.with_key("POST", path, body);
+    EXPECT_EQ(answer.status, 400) << path;
+    EXPECT_NE(answer.body.find("bytes of JSON"), std::string::npos) << path;
+  }
 }
 
 TEST(StudioApp, SaysWhichRevisionAChangeLedTo) {

@@ -1,4 +1,4 @@
-// Projects: changes, undo, hand-made changes, hostile names, and SIGKILL at any moment.
+// Projects: changes, undo, hostile names, and SIGKILL at any moment.
 #include "annulus/store/project.h"
 
 #include <gtest/gtest.h>
@@ -8,54 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "annulus/base/random.h"
 #include "tests/store/expect_error.h"
+#include "tests/store/project_photos.h"
 #include "tests/store/scratch_folder.h"
 
 namespace annulus {
 namespace {
-
-// Files that look like PNG; the project does not look further.
-std::string picture(int number) { return "\x89PNG\r\n\x1A\n" + std::to_string(number); }
-
-std::vector<AddedPhoto> add(Project& project, const std::string& class_name, const std::vector<int>& numbers) {
-  std::vector<std::string> files;
-  for (const int number : numbers) files.push_back(picture(number));
-  std::vector<NewPhoto> photos;
-  for (const std::string& file : files) photos.push_back({std::as_bytes(std::span(file)), "a.png"});
-  return project.add_photos(class_name, photos);
-}
-
-// Every photo is where the state says, and nothing else is there.
-void expect_files_as_said(const Project& project) {
-  std::size_t files = 0;
-  for (const auto& [name, entry] : project.state().classes()) {
-    EXPECT_TRUE(std::filesystem::is_directory(project.photos_folder() / name)) << name;
-    for (const std::string& id : entry.photos) {
-      EXPECT_TRUE(content_of(project.path_of(project.state().photo(id))).starts_with("\x89PNG")) << id;
-    }
-  }
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(project.photos_folder())) {
-    if (entry.is_regular_file()) {
-      ++files;
-    } else {
-      EXPECT_TRUE(project.state().classes().contains(entry.path().filename())) << entry.path();
-    }
-  }
-  EXPECT_EQ(files, project.state().photo_count());
-}
-
-struct Opened {
-  explicit Opened(const ScratchFolder& folder) {
-    if (!Project::exists(folder / "p")) Project::create(folder / "p", "mobilenet-0.25");
-    project.emplace(folder / "p");
-  }
-  Project* operator->() { return &*project; }
-  Project& operator*() { return *project; }
-  std::optional<Project> project;
-};
 
 TEST(Project, KeepsEveryChangeAndUndoesIt) {
   const ScratchFolder folder;
@@ -145,94 +105,39 @@ TEST(Project, IsOpenOnce) {
   expect_error(ErrorKind::kUsage, "new or empty", [&] { Project::create(folder.path(), "b"); });
 }
 
-TEST(Project, TakesInWhatWasDoneByHand) {
+TEST(Project, IsMadeWhereOneWasKilledWhileItWasMade) {
   const ScratchFolder folder;
-  std::string moved;
-  std::string deleted;
+  std::filesystem::create_directories(folder / "p");
+  folder.write("p/.project.json.123.0.tmp", "{\"annulus_pro");
+  { const Opened project(folder); }
+  EXPECT_FALSE(std::filesystem::exists(folder / "p/.project.json.123.0.tmp"));
+  // Anything else is somebody's.
+  std::filesystem::create_directories(folder / "q");
+  folder.write("q/.project.json.123.0.tmp", "");
+  folder.write("q/.notes.tmp", "mine");
+  expect_error(ErrorKind::kUsage, "new or empty", [&] { Project::create(folder / "q", "b"); });
+}
+
+TEST(Project, ClearsAwayWhatAKilledProcessLeft) {
+  const ScratchFolder folder;
+  { const Opened project(folder); }
+  std::filesystem::create_directories(folder / "p/exports");
+  const std::vector<std::string> left = {
+      "p/.project.json.1.0.tmp",           "p/.journal.jsonl.1.3.tmp",
+      "p/.model.safetensors.1.2.tmp",      "p/trash/.0123456789abcdef.png.1.7.tmp",
+      "p/exports/.birds.onnx.31337.0.tmp",
+  };
+  for (const std::string& name : left) folder.write(name, "half of a");
+  folder.write("p/.mine.tmp", "a person's");
   {
-    Opened project(folder);
-    const auto added = add(*project, "cat", {1, 2, 3});
-    moved = added[0].id + ".png";
-    deleted = added[1].id + ".png";
+    const Opened project(folder);
+    for (const std::string& name : left) EXPECT_FALSE(std::filesystem::exists(folder / name)) << name;
+    EXPECT_EQ(content_of(folder / "p/.mine.tmp"), "a person's");
+    // Who does not get the lock clears nothing away: it may be in use.
+    folder.write(left.front(), "being written");
+    expect_error(ErrorKind::kUsage, "open in another process", [&] { const Opened second(folder); });
+    EXPECT_TRUE(std::filesystem::exists(folder / left.front()));
   }
-  const auto photos = folder / "p/photos";
-  std::filesystem::create_directories(photos / "dog");
-  std::filesystem::rename(photos / "cat" / moved, photos / "dog" / moved);
-  std::filesystem::remove(photos / "cat" / deleted);
-  folder.write("p/photos/dog/rex.png", picture(7));
-  folder.write("p/photos/dog/notes.txt", "no photo");
-  folder.write("p/photos/dog/copy.png", picture(3));
-  Opened project(folder);
-  EXPECT_EQ(project->state().class_named("cat").photos.size(), 1U);
-  EXPECT_EQ(project->state().class_named("dog").photos.size(), 2U);
-  const Photo& rex = project->state().photo(project->state().class_named("dog").photos.front());
-  EXPECT_EQ(rex.name, "rex.png");
-  EXPECT_EQ(content_of(project->path_of(rex)), picture(7));
-}
-
-TEST(Project, OpensAfterARenamedClassWasMadeAgainByHand) {
-  for (const std::vector<int>& photos : {std::vector<int>{1, 2}, std::vector<int>{}}) {
-    const ScratchFolder folder;
-    {
-      Opened project(folder);
-      project->add_class("bird");
-      add(*project, "bird", photos);
-      project->rename_class("bird", "robin");
-    }
-    std::filesystem::create_directories(folder / "p/photos/bird");
-    folder.write("p/photos/bird/wren.png", picture(7));
-    Opened project(folder);
-    EXPECT_EQ(project->state().class_named("robin").photos.size(), photos.size());
-    EXPECT_EQ(project->state().class_named("bird").photos.size(), 1U);
-    expect_files_as_said(*project);
-  }
-}
-
-TEST(Project, OpensWhenTheLastChangeCannotBeDoneAgain) {
-  const ScratchFolder folder;
-  {
-    Opened project(folder);
-    add(*project, "bird", {1, 2});
-    project->rename_class("bird", "robin");
-  }
-  std::filesystem::rename(folder / "p/photos/robin", folder / "p/photos/bird");
-  folder.write("p/photos/robin", "no folder");
-  Opened project(folder);
-  EXPECT_EQ(project->state().class_named("bird").photos.size(), 2U);
-}
-
-TEST(Project, RenamesIntoAFolderThatHoldsSomethingElse) {
-  const ScratchFolder folder;
-  Opened project(folder);
-  const auto added = add(*project, "bird", {1, 2, 3});
-  std::filesystem::create_directories(folder / "p/photos/robin");
-  folder.write("p/photos/robin/notes.txt", "no photo");
-  project->rename_class("bird", "robin");
-  for (const AddedPhoto& photo : added) {
-    EXPECT_TRUE(std::filesystem::exists(project->path_of(project->state().photo(photo.id))));
-  }
-  EXPECT_FALSE(std::filesystem::exists(folder / "p/photos/bird"));
-  EXPECT_EQ(content_of(folder / "p/photos/robin/notes.txt"), "no photo");
-  // A process that ended half-way: the first photo had not been moved yet.
-  std::filesystem::create_directories(folder / "p/photos/bird");
-  const std::string first = added[0].id + ".png";
-  std::filesystem::rename(folder / "p/photos/robin" / first, folder / "p/photos/bird" / first);
-  project.project.reset();
-  Opened again(folder);
-  EXPECT_EQ(again->state().class_named("robin").photos.size(), 3U);
-  EXPECT_EQ(again->state().revision(), 2U);
-}
-
-TEST(Project, BeginsWithPhotosThatAreThere) {
-  const ScratchFolder folder;
-  Project::create(folder / "p", "b");
-  std::filesystem::create_directories(folder / "p/photos/cat");
-  folder.write("p/photos/cat/tom.png", picture(1));
-  { Opened project(folder); }
-  Opened project(folder);
-  EXPECT_EQ(project->state().photo_count(), 1U);
-  EXPECT_FALSE(project->state().can_undo());
-  expect_files_as_said(*project);
 }
 
 TEST(Project, RefusesAForgedJournal) {

@@ -1,9 +1,9 @@
 // What the studio's tests in a browser share: the program, pages that are watched for faults, files to give them.
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { launch } from "./launch.mjs";
+import { launch, launchWith } from "./launch.mjs";
 import { picture } from "./pictures.mjs";
 
 // Packages are wherever NODE_PATH says: none are kept beside the sources.
@@ -13,15 +13,34 @@ const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 export const [program, browserPath, pictures] = process.argv.slice(2);
 export const scratch = mkdtempSync(join(tmpdir(), "annulus-studio-"));
-export const project = join(scratch, "patterns");
+const user = join(scratch, "user");
+export const home = join(user, "annulus-studio");
+export const project = join(home, "patterns");
+export const opened = join(scratch, "opened");  // what the program found that was to open the browser
 export const faults = [];
 let studio = null;
 
-export function start() {
-  const launched = launch(program, project, scratch);
+// As somebody starts it for the first time, who has a display: no project, nothing in the home folder. Only what is downloaded lies elsewhere.
+export function startFirst() {
+  const programs = join(scratch, "programs");
+  mkdirSync(programs);
+  mkdirSync(user);
+  writeFileSync(join(programs, "xdg-open"), `#!/bin/sh\n{ echo "$1"; cut -d " " -f 6 /proc/$$/stat; ls -l /proc/$$/fd; } >${opened}.part 2>&1 && mv ${opened}.part ${opened}\n`);
+  chmodSync(join(programs, "xdg-open"), 0o755);
+  const { ANNULUS_STUDIO, ...environment } = process.env;
+  const cache = environment.ANNULUS_CACHE || join(environment.XDG_CACHE_HOME || join(environment.HOME, ".cache"), "annulus");
+  const launched = launchWith(program, ["--cache", join(home, "features"), "--quiet"], { ...environment, HOME: user, ANNULUS_CACHE: cache, DISPLAY: ":7", PATH: `${programs}:${environment.PATH}` });
   studio = launched.studio;
   return launched.address;
 }
+
+export function start() {
+  const launched = launch(program, project, home);
+  studio = launched.studio;
+  return launched.address;
+}
+
+export const studioProcess = () => studio.pid;
 
 export function stop(signal) {
   const ended = new Promise((done) => studio.once("exit", done));
@@ -48,6 +67,12 @@ export function watch(page, origin) {
 
 export async function open(browser, address, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
+  context.setDefaultTimeout(60000);
+  // Notices that are to be clicked stay long enough for a slow machine, and go while others wait for what they cover.
+  await context.addInitScript(() => {
+    const later = window.setTimeout.bind(window);
+    window.setTimeout = (run, wait, ...rest) => later(run, wait === 7000 ? 30000 : wait, ...rest);
+  });
   const page = await context.newPage();
   watch(page, new URL(address).origin);
   await page.goto(address);
@@ -75,6 +100,24 @@ export async function check(page, where) {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   if (wide > 0) faults.push(`${where}: ${wide} pixels wider than the screen`);
   if (pictures) await page.screenshot({ path: join(pictures, `${where}.png`) });
+}
+
+// Opens the project in the page's own dialog, or makes it.
+export async function openProject(page, name, make = false) {
+  await page.click(".project-name");
+  if (make) {
+    await page.fill('[aria-label="Name of a new project"]', name);
+    await page.click('dialog button:text-is("Make")');
+  } else {
+    await page.click(`dialog .project-list button:text-is("${name}")`);
+  }
+  await page.waitForFunction((wanted) => document.querySelector(".project-name").textContent.startsWith(`${wanted} `), name);
+  faults.splice(0, faults.length, ...faults.filter((fault) => !/net::ERR/.test(fault)));  // pictures that were asked for when the other project went
+}
+
+// Takes away the notices that a step has left.
+export async function dismissAll(page) {
+  if (!page.isClosed()) await page.evaluate(() => document.querySelectorAll('.notice [aria-label="Dismiss"]').forEach((button) => button.click()));
 }
 
 // A class by hand: type its name, press Enter, pick photos.

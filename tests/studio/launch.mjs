@@ -1,10 +1,13 @@
-// Starts the studio on a project and waits for the address that it prints.
+// Starts the studio and waits for the address that it prints.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 
+// On a project, without a browser.
+export const launch = (program, project, home) => launchWith(program, [project, "--home", home, "--cache", join(home, "features"), "--no-open"]);
+
 // The process, and a promise of its address.
-export function launch(program, project, home) {
-  const studio = spawn(program, ["studio", project, "--home", home, "--cache", join(home, "features"), "--no-open"], { stdio: ["ignore", "pipe", "inherit"] });
+export function launchWith(program, words, environment = process.env) {
+  const studio = spawn(program, ["studio", ...words], { stdio: ["ignore", "pipe", "inherit"], env: environment });
   const address = new Promise((done, bad) => {
     let text = "";
     studio.stdout.on("data", (data) => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { check, counted, countOf, faults, file, ready, scratch, stateOf } from "./harness.mjs";
+import { check, counted, countOf, faults, file, openProject, ready, scratch, stateOf } from "./harness.mjs";
 import { picture, stranger } from "./pictures.mjs";
 
 const known = (page) => stateOf(page).then(({ model }) => model.classes);
@@ -171,9 +171,7 @@ export const waysIn = {
   },
   async "opens another project and comes back"({ page }) {
     const before = await stateOf(page);
-    await page.click(".project-name");
-    await page.fill('[aria-label="Name of a new project"]', "second");
-    await page.click('dialog button:text-is("Make")');
+    await openProject(page, "second", true);
     await page.waitForSelector(".empty");
     assert.equal((await stateOf(page)).project, "second");
     assert.equal((await stateOf(page)).classes, 0);
