@@ -91,6 +91,7 @@ nlohmann::ordered_json growth_json(const GrowCommand& command, const std::string
                                  {"old_accuracy_after", share(report.right_after, report.asked)},
                                  {"seconds", report.seconds}};
   if (command.change != Change::kRemoveClass) {
+    json["given_rows"] = report.given_rows;
     json["new_rows"] = report.new_rows;
     json["new_rows_right"] = report.new_right;
     json["most_alike"] = {{"name", report.most_alike}, {"cosine", report.alike_cosine}};
@@ -117,8 +118,10 @@ void print_growth(const GrowCommand& command, const std::string& output, const G
     fmt::print("removed {}: {} classes left ({:.2f} s)\n", fmt::join(command.names, ", "),
                growth.model.class_names.size(), report.seconds);
   } else {
-    fmt::print("learnt {} rows of {}: {} classes ({:.2f} s)\n", report.new_rows, command.names.front(),
-               growth.model.class_names.size(), report.seconds);
+    const std::string given =
+        report.new_rows < report.given_rows ? fmt::format(" of the {}", report.given_rows) : std::string();
+    fmt::print("learnt {}{} rows of {}, {} of them right: {} classes ({:.2f} s)\n", report.new_rows, given,
+               command.names.front(), report.new_right, growth.model.class_names.size(), report.seconds);
     fmt::print("most alike: {} (cosine of the means {:.2f})\n", report.most_alike, report.alike_cosine);
   }
   if (report.old_rows > 0) {

@@ -121,8 +121,8 @@ double share_to_refuse(const PredictOptions& options, const Model& model, Progre
   if (!model.unknown.empty()) return share;
   if (options.false_reject && share > 0.0) {
     bar.note(
-        fmt::format("{} cannot know strangers and answers every row: fit it with three or more classes, "
-                    "without --strip and --no-calibrate",
+        fmt::format("{} cannot know strangers and answers every row: fit it with three or more classes and five or "
+                    "more rows, without --strip and --no-calibrate",
                     options.model));
   }
   return 0.0;

@@ -1,12 +1,13 @@
 # One ctest entry for each file of python/tests, and one for the examples in docstrings; run against the module of this build.
-execute_process(COMMAND ${Python3_EXECUTABLE} -c "import numpy, sklearn, pytest" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+execute_process(COMMAND ${Python3_EXECUTABLE} -s -c "import numpy, sklearn, pytest" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
 if(missing)
   message(STATUS "The Python package is built but not tested: ${Python3_EXECUTABLE} lacks numpy, scikit-learn or pytest")
   return()
 endif()
 
 set(python_environment
-  PYTHONPATH=${CMAKE_BINARY_DIR}/python PYTHONDONTWRITEBYTECODE=1 MPLBACKEND=Agg ANNULUS_PROGRAM=${CMAKE_BINARY_DIR}/annulus)
+  PYTHONPATH=${CMAKE_BINARY_DIR}/python PYTHONDONTWRITEBYTECODE=1 PYTHONNOUSERSITE=1
+  PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTEST_ADDOPTS= MPLBACKEND=Agg ANNULUS_PROGRAM=${CMAKE_BINARY_DIR}/annulus)
 if(ANNULUS_SANITIZE MATCHES "address")
   # The interpreter itself is not instrumented: the sanitizer has to be there first, and what the interpreter never frees is not ours.
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE asan OUTPUT_STRIP_TRAILING_WHITESPACE)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -82,6 +83,7 @@ class Auditor {
     const bool swap = leak && is_train(pair.first);
     const std::uint32_t row = swap ? pair.second : pair.first;
     const std::uint32_t other = swap ? pair.first : pair.second;
+    if (leak && !leaks_.insert(row).second) return;  // told by the training row most like it
     const bool crosses = set_.labels()[row] != set_.labels()[other];
     const char* likeness = pair.exact ? "the same as" : "nearly the same as";
     std::string text =
@@ -214,6 +216,7 @@ class Auditor {
   const AuditOptions& options_;
   AuditReport& report_;
   std::array<std::size_t, kFindingKinds> ranks_{};
+  std::set<std::uint32_t> leaks_;
 };
 
 void check_set(const FeatureSet& set, const AuditOptions& options) {
@@ -229,6 +232,17 @@ void check_set(const FeatureSet& set, const AuditOptions& options) {
 }
 
 }  // namespace
+
+std::string few_rows_note(const AuditReport& report) {
+  if (report.near_distance > 0.0) return {};
+  return report.rows < kFewestRowsToCompare
+             ? fmt::format(
+                   "fewer than {} rows: near copies are known by the look of images alone, and no row is called "
+                   "an outlier",
+                   kFewestRowsToCompare)
+             : fmt::format("fewer than {} rows that differ: near copies are known by the look of images alone",
+                           kFewestRowsToCompare);
+}
 
 std::string_view to_string(FindingKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
 
@@ -253,7 +267,8 @@ AuditReport audit(const FeatureSet& set, const AuditOptions& options, const Prog
   annulus::report(progress, {"prepare rows", 0, 0, {}});
   const Matrix<float> rows = comparable_rows(set);
   const Neighbours neighbours = nearest_rows(rows.view(), kNeighbours, options.threads, progress);
-  const DuplicateAudit duplicates = find_duplicates(rows.view(), neighbours, options.images, options.threads);
+  const DuplicateAudit duplicates =
+      find_duplicates(rows.view(), neighbours, options.images, set.is_train(), options.threads);
   report.typical_distance = duplicates.typical_distance;
   report.near_distance = duplicates.near_distance;
   annulus::report(progress, {"check labels", 0, 0, {}});

@@ -86,6 +86,9 @@ struct AuditReport {
 // threads.
 AuditReport audit(const FeatureSet& set, const AuditOptions& options, const ProgressCallback& progress = {});
 
+// A sentence about checks that are left out of small sets; empty where none is.
+std::string few_rows_note(const AuditReport& report);
+
 // A few lines for people.
 std::string audit_text(const AuditReport& report);
 // The summary, as docs/file-formats.md says.

@@ -242,12 +242,15 @@ class Page {
             html_figures(plots, "curve") + html_table(table));
   }
 
-  static std::string limits_section() {
+  std::string limits_section() const {
+    const std::string few = few_rows_note(report_);
     return html_section(
         "limits", "What this cannot find",
-        html_paragraph("Errors that the backbone cannot see, whole classes whose labels were exchanged, errors that "
-                       "fill most of a class, and anything about a class with a single row. A finding is a reason to "
-                       "look, not a verdict."));
+        (few.empty() ? "" : html_paragraph("Here: " + few + ".")) +
+            html_paragraph(
+                "Errors that the backbone cannot see, whole classes whose labels were exchanged, errors that "
+                "fill most of a class, and anything about a class with a single row. A finding is a reason to "
+                "look, not a verdict."));
   }
 
   const AuditReport& report_;

@@ -62,6 +62,7 @@ std::string audit_text(const AuditReport& report) {
     }
   }
   if (!any) text += "nothing was found to be wrong\n";
+  if (const std::string note = few_rows_note(report); !note.empty()) text += note + "\n";
   if (report.planted != 0) {
     text += fmt::format("trial: of {} wrong labels planted in this data, {:.0f} % came first in the ranking\n",
                         report.planted, report.planted_recall);

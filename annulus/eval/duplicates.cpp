@@ -18,7 +18,6 @@
 namespace annulus {
 namespace {
 
-constexpr std::size_t kFewestRows = 20;     // to learn from what is near
 constexpr double kNearDeviations = 3.5;     // below the median, of log distances
 constexpr double kNearShare = 0.25;         // of the median distance: nearer than that at least
 constexpr double kSameLookShare = 0.6;      // the same, for images that look alike to the eye too
@@ -41,17 +40,66 @@ double cosine_of(std::span<const float> a, std::span<const float> b) {
                             [](float x, float y) { return static_cast<double>(x) * static_cast<double>(y); });
 }
 
-template <class Key>
-void pair_equals(std::size_t rows, const Key& key, PairSet& pairs) {
-  std::unordered_map<std::string_view, std::uint32_t> first;
-  first.reserve(rows);
-  for (std::size_t i = 0; i < rows; ++i) {
-    const std::string_view bytes = key(i);
-    if (bytes.empty()) continue;
-    const auto [entry, is_new] = first.try_emplace(bytes, static_cast<std::uint32_t>(i));
-    if (!is_new) pairs.emplace(entry->second, static_cast<std::uint32_t>(i));
+// Groups of equal rows, each with a row that stands for it.
+class EqualRows {
+ public:
+  explicit EqualRows(std::size_t rows) : leader_(rows) { std::iota(leader_.begin(), leader_.end(), 0U); }
+
+  // Rows with the same key become one group; an empty key is nobody's.
+  template <class Key>
+  void join(const Key& key) {
+    std::unordered_map<std::string_view, std::uint32_t> first;
+    first.reserve(leader_.size());
+    for (std::uint32_t i = 0; i < leader_.size(); ++i) {
+      const std::string_view bytes = key(i);
+      if (bytes.empty()) continue;
+      const auto [entry, is_new] = first.try_emplace(bytes, i);
+      if (is_new) continue;
+      const auto [low, high] = std::minmax({find(entry->second), find(i)});
+      leader_[high] = low;
+    }
   }
-}
+
+  // From here on the first training row of a group stands for it, or its first row where it has none.
+  template <class IsTrain>
+  void settle(const IsTrain& is_train) {
+    for (std::uint32_t i = 0; i < leader_.size(); ++i) leader_[i] = find(i);
+    std::map<std::uint32_t, std::vector<std::uint32_t>> groups;
+    for (std::uint32_t i = 0; i < leader_.size(); ++i) {
+      if (leader_[i] != i) groups[leader_[i]].push_back(i);
+    }
+    for (auto& [first, rows] : groups) {
+      rows.insert(rows.begin(), first);
+      const auto chosen = std::find_if(rows.begin(), rows.end(), is_train);
+      const std::uint32_t leader = chosen == rows.end() ? first : *chosen;
+      for (const std::uint32_t row : rows) leader_[row] = leader;
+      members_[leader] = std::move(rows);
+    }
+  }
+
+  std::uint32_t leader(std::uint32_t row) const { return leader_[row]; }
+  std::vector<std::uint32_t> members(std::uint32_t leader) const {
+    const auto group = members_.find(leader);
+    return group == members_.end() ? std::vector<std::uint32_t>{leader} : group->second;
+  }
+  // The row that stands for a group and each other of it.
+  PairSet pairs() const {
+    PairSet found;
+    for (std::uint32_t i = 0; i < leader_.size(); ++i) {
+      if (leader_[i] != i) found.insert(std::minmax(leader_[i], i));
+    }
+    return found;
+  }
+
+ private:
+  std::uint32_t find(std::uint32_t row) const {
+    while (leader_[row] != row) row = leader_[row];
+    return row;
+  }
+
+  std::vector<std::uint32_t> leader_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> members_;  // of groups of more than one
+};
 
 // Distances to the nearest row, without rows that are there twice: those say nothing of how near others are.
 std::vector<double> nearest_distances(const Neighbours& neighbours) {
@@ -69,8 +117,9 @@ std::vector<double> nearest_distances(const Neighbours& neighbours) {
 
 void set_threshold(const Neighbours& neighbours, DuplicateAudit& audit) {
   std::vector<double> distances = nearest_distances(neighbours);
-  if (distances.size() < kFewestRows) return;
+  if (distances.empty()) return;
   audit.typical_distance = median(distances);
+  if (distances.size() < kFewestRowsToCompare) return;
   for (double& distance : distances) distance = std::log(distance);
   const RobustScale scale = robust_scale(distances);
   audit.near_distance =
@@ -114,23 +163,14 @@ PairSet near_pairs(const Neighbours& neighbours, double distance) {
 }  // namespace
 
 DuplicateAudit find_duplicates(ConstMatrixView<float> rows, const Neighbours& neighbours,
-                               std::span<const ImageFacts> facts, int threads) {
+                               std::span<const ImageFacts> facts, std::span<const std::uint8_t> is_train, int threads) {
   DuplicateAudit audit;
-  PairSet exact;
-  pair_equals(
-      rows.rows(), [&](std::size_t i) { return bytes_of(rows.row(i)); }, exact);
-  if (!facts.empty()) {
-    pair_equals(
-        facts.size(), [&](std::size_t i) { return std::string_view(facts[i].sha256); }, exact);
-  }
-  // Of a group of equal rows only the first is compared with others.
-  std::map<std::uint32_t, std::uint32_t> first_of;
-  for (const auto& [first, second] : exact) first_of.try_emplace(second, first);
-  const auto root = [&](std::uint32_t row) {
-    const auto entry = first_of.find(row);
-    return entry == first_of.end() ? row : entry->second;
-  };
-  for (const auto& [first, second] : exact) audit.pairs.push_back({first, second, 1.0, true});
+  const auto trains = [&](std::uint32_t row) { return is_train.empty() || is_train[row] != 0; };
+  EqualRows equal(rows.rows());
+  equal.join([&](std::size_t i) { return bytes_of(rows.row(i)); });
+  if (!facts.empty()) equal.join([&](std::size_t i) { return std::string_view(facts[i].sha256); });
+  equal.settle(trains);
+  for (const auto& [first, second] : equal.pairs()) audit.pairs.push_back({first, second, 1.0, true});
 
   set_threshold(neighbours, audit);
   PairSet near = near_pairs(neighbours, audit.near_distance);
@@ -138,9 +178,16 @@ DuplicateAudit find_duplicates(ConstMatrixView<float> rows, const Neighbours& ne
   PairSet used;
   std::vector<DuplicatePair> alike;
   for (const auto& [a, b] : near) {
-    const auto [first, second] = std::minmax({root(a), root(b)});
+    const auto [first, second] = std::minmax({equal.leader(a), equal.leader(b)});
     if (first == second || !used.emplace(first, second).second) continue;
-    alike.push_back({first, second, cosine_of(rows.row(first), rows.row(second)), false});
+    const double cosine = cosine_of(rows.row(first), rows.row(second));
+    // A group that a test row stands for has test rows alone; each of them leaks.
+    const bool leak = trains(first) != trains(second);
+    const std::uint32_t one = leak && trains(first) ? second : first;
+    const std::uint32_t other = one == first ? second : first;
+    for (const std::uint32_t row : leak ? equal.members(one) : std::vector<std::uint32_t>{one}) {
+      alike.push_back({std::min(row, other), std::max(row, other), cosine, false});
+    }
   }
   std::stable_sort(alike.begin(), alike.end(),
                    [](const DuplicatePair& a, const DuplicatePair& b) { return a.cosine > b.cosine; });
@@ -160,7 +207,7 @@ std::vector<Outlier> find_outliers(const Neighbours& neighbours) {
     if (count != 0) distances[i] /= static_cast<double>(count);
   }
   std::vector<Outlier> outliers;
-  if (distances.size() < kFewestRows) return outliers;
+  if (distances.size() < kFewestRowsToCompare) return outliers;
   const RobustScale scale = robust_scale(distances);
   for (std::size_t i = 0; i < distances.size(); ++i) {
     const double deviation = scale.standardised(distances[i]);

@@ -20,17 +20,22 @@ struct DuplicatePair {
 };
 
 struct DuplicateAudit {
-  // Exact pairs first, then the most alike. Of several equal rows each is paired with the first of them.
+  // Exact pairs first, then the most alike. Of several equal rows one stands for all, a training row if there is one:
+  // each other is paired with it, and it alone with rows that are nearly the same. But every test row of equal ones is
+  // paired with a training row that is nearly the same as they are, where none is the same.
   std::vector<DuplicatePair> pairs;
-  double typical_distance = 0.0;  // 1 - cosine of a row and its nearest, median
+  double typical_distance = 0.0;  // 1 - cosine of a row and its nearest, median; 0: all rows are the same
   double near_distance = 0.0;     // below it two rows are called nearly the same; 0: too few rows to tell
 };
 
-// `rows` have length 1; `facts` is empty or has an entry a row. How near is too near is learnt from the distances of
-// all rows to their nearest. Rows that have more near-copies than `neighbours` holds are paired with the nearest of
-// them. With facts, cost grows with the square of the rows, at about a nanosecond a pair.
+inline constexpr std::size_t kFewestRowsToCompare = 20;  // to learn what is too near and what is far off
+
+// `rows` have length 1; `facts` is empty or has an entry a row, and so has `is_train`: empty means training rows alone.
+// How near is too near is learnt from the distances of all rows to their nearest. Rows that have more near-copies than
+// `neighbours` holds are paired with the nearest of them. With facts, cost grows with the square of the rows, at about
+// a nanosecond a pair.
 DuplicateAudit find_duplicates(ConstMatrixView<float> rows, const Neighbours& neighbours,
-                               std::span<const ImageFacts> facts, int threads);
+                               std::span<const ImageFacts> facts, std::span<const std::uint8_t> is_train, int threads);
 
 struct Outlier {
   std::uint32_t row = 0;
@@ -38,7 +43,7 @@ struct Outlier {
   double deviation = 0.0;  // how far above the median of all rows, in robust standard deviations
 };
 
-// The loneliest first.
+// The loneliest first; none of fewer than kFewestRowsToCompare rows.
 std::vector<Outlier> find_outliers(const Neighbours& neighbours);
 
 }  // namespace annulus

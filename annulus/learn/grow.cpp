@@ -33,9 +33,10 @@ SupportRows rows_of_class(NewRows rows, std::size_t label) {
 // Learns rows of class `label`, the last of the names if the head does not have it yet.
 Growth learn_rows(Model model, NewRows rows, std::size_t label, const Recipe& recipe, const GrowOptions& options) {
   GrowthReport report;
-  report.new_rows = rows.features.rows();
+  report.given_rows = rows.features.rows();
   report.old_rows = model.support.rows();
   model.support = join_support(model.support, rows_of_class(std::move(rows), label));
+  report.new_rows = model.support.rows() - report.old_rows;
   const TrainingRows<float> training = training_rows(model, recipe.noise_shape, options.threads);
   const ConstMatrixView<float> features = training.features.view();
   const Matrix<float> means = class_mean_weights(training, mean_row(features));
@@ -55,8 +56,8 @@ Growth learn_rows(Model model, NewRows rows, std::size_t label, const Recipe& re
   warm_train(model, training, changed, recipe, options);
   add_companions(model, training, ridge, recipe, options);
   compare_answers(model, asked, before, name_conditioned(model.head, asked_rows.view(), options.threads), report);
-  const std::vector<std::int32_t> learnt = name_conditioned(
-      model.head, features.rows_at(report.old_rows, features.rows() - report.old_rows), options.threads);
+  const std::vector<std::int32_t> learnt =
+      name_conditioned(model.head, features.rows_at(report.old_rows, report.new_rows), options.threads);
   report.new_right = static_cast<std::size_t>(std::count(learnt.begin(), learnt.end(), label));
   find_most_alike(model, means, label, report);
   model.support = thin_support(std::move(model.support), model.class_names.size());
@@ -142,9 +143,8 @@ Growth add_examples(Model model, NewRows rows, const std::string& name, const Gr
   check_growable(model, recipe, rows.features.view());
   const auto label = find_class(model, name);
   if (!label) fail(ErrorKind::kInput, "expected the name of a class of the model, found \"{}\"", name);
-  const std::size_t count = rows.features.rows();
   Growth growth = learn_rows(std::move(model), std::move(rows), *label, recipe, options);
-  count_change(growth.model, kRowsAdded, count);
+  count_change(growth.model, kRowsAdded, growth.report.new_rows);
   growth.report.seconds = seconds_since(start);
   return growth;
 }

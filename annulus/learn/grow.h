@@ -40,8 +40,9 @@ struct GrowthReport {
   std::size_t changed = 0;   // of those asked, named otherwise than before
   std::size_t right_before = 0;
   std::size_t right_after = 0;
-  std::size_t new_rows = 0;  // rows that were given
-  std::size_t new_right = 0;
+  std::size_t given_rows = 0;
+  std::size_t new_rows = 0;          // of these, those that were learnt: as many as a model keeps of a class
+  std::size_t new_right = 0;         // of those learnt, named right afterwards
   std::vector<ClassChange> classes;  // those with a changed row, the one that loses most first
   std::string most_alike;            // the class whose mean is nearest to that of the class given rows
   double alike_cosine = 0.0;         // of the two means, less the mean of all rows

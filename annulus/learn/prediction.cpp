@@ -7,6 +7,7 @@
 
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
+#include "annulus/base/parallel_progress.h"
 #include "annulus/kernels/gemm.h"
 #include "annulus/kernels/narrow_gemm.h"
 #include "annulus/kernels/rows.h"
@@ -45,12 +46,13 @@ constexpr std::size_t kBlockRows = 256;
 // at a time.
 template <class Use>
 void for_logit_blocks(const Head<float>& head, ConstMatrixView<float> effective, ConstMatrixView<float> features,
-                      std::size_t block_rows, int threads, const Use& use) {
+                      std::size_t block_rows, int threads, const ProgressCallback& progress, const Use& use) {
   if (features.cols() != head.dimension()) {
     fail(ErrorKind::kInput, "expected features of dimension {}, as the model was trained on, found dimension {}",
          head.dimension(), features.cols());
   }
-  parallel_for(threads, (features.rows() + block_rows - 1) / block_rows, [&](std::size_t block) {
+  const std::size_t blocks = (features.rows() + block_rows - 1) / block_rows;
+  parallel_for_with_progress(threads, blocks, "answer", progress, [&](std::size_t block) {
     // Kept by each thread: episodes come here thousands of times a second.
     thread_local Matrix<float> buffer;
     const std::size_t first = block * block_rows;
@@ -71,12 +73,26 @@ void for_logit_blocks(const Head<float>& head, ConstMatrixView<float> effective,
 }
 
 void copy_logits(const Head<float>& head, ConstMatrixView<float> effective, ConstMatrixView<float> features,
-                 std::size_t block_rows, MatrixView<float> out, int threads) {
-  for_logit_blocks(head, effective, features, block_rows, threads, [&](std::size_t first, MatrixView<float> logits) {
-    for (std::size_t i = 0; i < logits.rows(); ++i) {
-      std::copy(logits.row(i).begin(), logits.row(i).end(), out.row(first + i).begin());
-    }
-  });
+                 std::size_t block_rows, MatrixView<float> out, int threads, const ProgressCallback& progress) {
+  for_logit_blocks(head, effective, features, block_rows, threads, progress,
+                   [&](std::size_t first, MatrixView<float> logits) {
+                     for (std::size_t i = 0; i < logits.rows(); ++i) {
+                       std::copy(logits.row(i).begin(), logits.row(i).end(), out.row(first + i).begin());
+                     }
+                   });
+}
+
+std::vector<std::int32_t> largest_logits(const Head<float>& head, ConstMatrixView<float> effective,
+                                         ConstMatrixView<float> features, std::size_t block_rows, int threads,
+                                         const ProgressCallback& progress) {
+  std::vector<std::int32_t> classes(features.rows());
+  for_logit_blocks(head, effective, features, block_rows, threads, progress,
+                   [&](std::size_t first, MatrixView<float> logits) {
+                     for (std::size_t i = 0; i < logits.rows(); ++i) {
+                       classes[first + i] = static_cast<std::int32_t>(argmax(std::span<const float>(logits.row(i))));
+                     }
+                   });
+  return classes;
 }
 
 }  // namespace
@@ -94,14 +110,24 @@ void prepare_rows(const Conditioning& conditioning, MatrixView<float> rows, std:
 
 void predict_logits(const Head<float>& head, ConstMatrixView<float> features, MatrixView<float> out, int threads) {
   Matrix<float> buffer;
-  copy_logits(head, weights_of(head, buffer), features, kBlockRows, out, threads);
+  copy_logits(head, weights_of(head, buffer), features, kBlockRows, out, threads, {});
 }
 
 PreparedHead::PreparedHead(const Head<float>& head) : head_(head) { weights_of(head, weights_); }
 
-void PreparedHead::logits(ConstMatrixView<float> features, MatrixView<float> out, int threads) const {
-  // Products of at most kNarrow rows have a kernel of their own that sums every row alike.
-  copy_logits(head_, weights_.rows() == 0 ? head_.direction.view() : weights_.view(), features, kNarrow, out, threads);
+ConstMatrixView<float> PreparedHead::weights() const {
+  return weights_.rows() == 0 ? head_.direction.view() : weights_.view();
+}
+
+// Products of at most kNarrow rows have a kernel of their own that sums every row alike.
+void PreparedHead::logits(ConstMatrixView<float> features, MatrixView<float> out, int threads,
+                          const ProgressCallback& progress) const {
+  copy_logits(head_, weights(), features, kNarrow, out, threads, progress);
+}
+
+std::vector<std::int32_t> PreparedHead::classes(ConstMatrixView<float> features, int threads,
+                                                const ProgressCallback& progress) const {
+  return largest_logits(head_, weights(), features, kNarrow, threads, progress);
 }
 
 void to_probabilities(MatrixView<float> logits, double temperature) {
@@ -116,15 +142,8 @@ void predict_probabilities(const Head<float>& head, double temperature, ConstMat
 }
 
 std::vector<std::int32_t> predict_classes(const Head<float>& head, ConstMatrixView<float> features, int threads) {
-  std::vector<std::int32_t> classes(features.rows());
   Matrix<float> buffer;
-  const ConstMatrixView<float> effective = weights_of(head, buffer);
-  for_logit_blocks(head, effective, features, kBlockRows, threads, [&](std::size_t first, MatrixView<float> logits) {
-    for (std::size_t i = 0; i < logits.rows(); ++i) {
-      classes[first + i] = static_cast<std::int32_t>(argmax(std::span<const float>(logits.row(i))));
-    }
-  });
-  return classes;
+  return largest_logits(head, weights_of(head, buffer), features, kBlockRows, threads, {});
 }
 
 }  // namespace annulus

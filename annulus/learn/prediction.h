@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "annulus/base/matrix.h"
+#include "annulus/base/progress.h"
 #include "annulus/learn/conditioning.h"
 #include "annulus/learn/head.h"
 
@@ -25,13 +26,20 @@ void predict_probabilities(const Head<float>& head, double temperature, ConstMat
 std::vector<std::int32_t> predict_classes(const Head<float>& head, ConstMatrixView<float> features, int threads);
 
 // A head made ready for many small blocks of rows, which it must outlive: what all blocks need is computed once, and
-// the bits of a row's logits do not depend on the rows beside it, at some cost where blocks are large.
+// the bits of a row's logits do not depend on the rows beside it, at some cost where blocks are large. Every app
+// answers by it, so that all give the same bits. Throws Error{kCancelled} when told to stop.
 class PreparedHead {
  public:
   explicit PreparedHead(const Head<float>& head);
-  void logits(ConstMatrixView<float> features, MatrixView<float> out, int threads) const;
+  void logits(ConstMatrixView<float> features, MatrixView<float> out, int threads,
+              const ProgressCallback& progress = {}) const;
+  // The class of the largest logit of each row; logits of all rows never stand in memory together.
+  std::vector<std::int32_t> classes(ConstMatrixView<float> features, int threads,
+                                    const ProgressCallback& progress = {}) const;
 
  private:
+  ConstMatrixView<float> weights() const;
+
   const Head<float>& head_;
   Matrix<float> weights_;  // effective ones of a cosine head
 };

@@ -15,6 +15,11 @@
 #include "annulus/learn/prediction.h"
 
 namespace annulus {
+namespace {
+
+constexpr std::size_t kRowsBetweenReports = 1024;
+
+}  // namespace
 
 std::array<float, kUnknownParts> unknown_parts(std::span<const float> logits, float nearest_cosine, float closeness) {
   float largest = -std::numeric_limits<float>::infinity();
@@ -109,16 +114,22 @@ void unknown_scores(const Model& model, const SupportIndex* index, ConstMatrixVi
   }
 }
 
-void unknown_scores(const Model& model, ConstMatrixView<float> rows, std::span<float> out, int threads) {
+void unknown_scores(const Model& model, ConstMatrixView<float> rows, std::span<float> out, int threads,
+                    const ProgressCallback& progress) {
   if (model.unknown.empty()) fail(ErrorKind::kInput, "expected a model that knows strangers, found one without a rule");
   if (needs_support(model.unknown) && model.support.empty()) {
     fail(ErrorKind::kInput, "expected a model that keeps its training rows to know strangers by, found none");
   }
   Matrix<float> logits(rows.rows(), model.head.classes());
-  predict_logits(model.head, rows, logits.view(), threads);
+  PreparedHead(model.head).logits(rows, logits.view(), threads, progress);
   std::optional<SupportIndex> index;
-  if (needs_support(model.unknown)) index.emplace(model.head.conditioning, model.support);
-  unknown_scores(model, index ? &*index : nullptr, rows, std::as_const(logits).view(), out, threads);
+  if (needs_support(model.unknown)) index.emplace(model.head.conditioning, model.support, threads);
+  for (std::size_t first = 0; first < rows.rows(); first += kRowsBetweenReports) {
+    const std::size_t count = std::min(kRowsBetweenReports, rows.rows() - first);
+    unknown_scores(model, index ? &*index : nullptr, rows.rows_at(first, count),
+                   std::as_const(logits).view().rows_at(first, count), out.subspan(first, count), threads);
+    report(progress, {"compare with training rows", first + count, rows.rows(), {}});
+  }
 }
 
 }  // namespace annulus

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "annulus/base/matrix.h"
+#include "annulus/base/progress.h"
 #include "annulus/learn/model.h"
 #include "annulus/learn/support_index.h"
 
@@ -20,8 +21,10 @@ namespace annulus {
 // with i over the support rows of the class of the largest logit, and m their mean, scaled to length 1.
 // A row is refused when its score is below unknown_threshold(model.unknown, share). Costs the logits and
 // products with the support rows of a class. Throws Error{kInput} for rows
-// of another dimension and for a model that has no rule, or lacks the support rows that its rule needs.
-void unknown_scores(const Model& model, ConstMatrixView<float> rows, std::span<float> out, int threads = 0);
+// of another dimension and for a model that has no rule, or lacks the support rows that its rule needs, and
+// Error{kCancelled} when told to stop.
+void unknown_scores(const Model& model, ConstMatrixView<float> rows, std::span<float> out, int threads = 0,
+                    const ProgressCallback& progress = {});
 
 // The same from logits that are there, which stay as they are. `index` is of the model's support; it may be null where
 // the rule does not need it.

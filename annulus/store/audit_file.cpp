@@ -28,7 +28,7 @@ std::optional<std::string> load(const std::string& path) {
 
 }  // namespace
 
-void write_audit_page(const AuditReport& audited, const std::filesystem::path& file, const ProgressCallback& progress) {
+std::string illustrated_audit_page(const AuditReport& audited, const ProgressCallback& progress) {
   std::map<std::string, std::optional<std::string>> known;
   AuditPageOptions options;
   if (audited.images) {
@@ -40,7 +40,11 @@ void write_audit_page(const AuditReport& audited, const std::filesystem::path& f
       return known[path] = load(path);
     };
   }
-  write_file(file, audit_page(audited, options));
+  return audit_page(audited, options);
+}
+
+void write_audit_page(const AuditReport& audited, const std::filesystem::path& file, const ProgressCallback& progress) {
+  write_file(file, illustrated_audit_page(audited, progress));
 }
 
 }  // namespace annulus

@@ -44,7 +44,8 @@ struct Answers {
 // The library's own answers.
 Answers ask_library(const Model& model, ConstMatrixView<float> rows) {
   Matrix<float> probabilities(rows.rows(), model.head.classes());
-  predict_probabilities(model.head, model.temperature, rows, probabilities.view(), 0);
+  PreparedHead(model.head).logits(rows, probabilities.view(), 0);
+  to_probabilities(probabilities.view(), model.temperature);
   Answers answers;
   if (knows_strangers(model)) {
     answers.unknown_scores.resize(rows.rows());
@@ -84,13 +85,12 @@ double largest_difference(std::span<const float> a, std::span<const float> b) {
   return largest;
 }
 
-// Of scores, which unlike probabilities have no bounds: a tenth of the difference as a part of the score, where that is
-// more than 1.
+// Of scores, which unlike probabilities have no bounds: as a part of the score where that is more than 1.
 double largest_score_difference(std::span<const float> a, std::span<const float> b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
   double largest = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const double scale = 10.0 * std::max(1.0, std::fabs(static_cast<double>(a[i])));
+    const double scale = std::max(1.0, std::fabs(static_cast<double>(a[i])));
     const double difference = std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i])) / scale;
     largest = difference <= largest ? largest : difference;
   }

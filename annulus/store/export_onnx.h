@@ -11,7 +11,8 @@
 
 namespace annulus {
 
-// Largest difference of probabilities and scores between ONNX Runtime and this library, given the same features.
+// Largest difference of probabilities and scores between ONNX Runtime and this library, given the same features; of a
+// score beyond 1 and -1 as a part of it.
 inline constexpr double kExportTolerance = 1e-5;
 // The same from images on, where the two networks round differently; of backbones in half precision, kHalfTolerance.
 inline constexpr double kImageTolerance = 1e-3;

@@ -102,8 +102,16 @@ std::string introduction(const Model& model, const std::string& title) {
                                  model.head.classes(), model.head.dimension());
   const std::string backbone = recorded(model.provenance, "backbone");
   if (!backbone.empty()) text += fmt::format(" that the frozen network {} makes of images", plain(backbone));
-  if (!rows.empty()) text += fmt::format(", learnt from {} labelled ones", plain(rows));
+  const bool grown = std::any_of(model.training.begin(), model.training.end(),
+                                 [](const auto& entry) { return entry.first.starts_with("grown_"); });
+  if (!rows.empty()) {
+    text += fmt::format(", learnt from {} labelled ones{}", plain(rows), grown ? " at first" : "");
+  }
   text += ".";
+  if (grown) {
+    text += " Classes or rows came or went later, without a new fit";
+    text += model.support.empty() ? "." : fmt::format(": it keeps {} rows now.", model.support.rows());
+  }
   if (model.epsilon > 0.0) {
     text += fmt::format(
         " Trained by instance-based max-margin (IbM²) at the radius epsilon {:.4g}: virtual examples drawn that far "

@@ -21,6 +21,7 @@ constexpr const char* kPrefix = "backbone/";
 constexpr std::uint64_t kOldestOpset = 10;  // the first with TopK as it is used here
 constexpr std::int64_t kFloatElement = 1;
 constexpr std::int64_t kHalfElement = 10;
+constexpr std::int64_t kDoubleElement = 11;
 
 std::int64_t length_of(std::size_t value) { return static_cast<std::int64_t>(value); }
 
@@ -62,23 +63,32 @@ std::vector<float> transposed_weights(const Head<float>& head) {
 
 struct Logits {
   std::string rows;    // conditioned, of length 1
-  std::string values;  // divided by the temperature
+  std::string values;  // divided by the temperature, less their mean
 };
 
+// The products are summed in double precision: in float32 ONNX Runtime's sums are off by several units of the last
+// digit, which a temperature below 1 and the weights of the score make larger. Weights lie in the file as float32.
 Logits add_logits(OnnxModel& graph, const Model& model, const std::string& features) {
   const Head<float>& head = model.head;
   const std::string rows = add_conditioning(graph, head.conditioning, features);
   const std::string unit = graph.node("Div", {rows, graph.reduce("ReduceL2", rows, {1}, true)});
   const std::string weights = graph.weight("head/weights", {length_of(head.dimension()), length_of(head.classes())},
                                            [&head] { return transposed_weights(head); });
-  std::string products = graph.node("MatMul", {unit, weights});
+  const auto as_double = [&graph](const std::string& value) {
+    return graph.node("Cast", {value}, {{"to", kDoubleElement}});
+  };
+  std::string products = graph.node("MatMul", {as_double(unit), as_double(weights)});
   double scale = 1.0 / model.temperature;
   if (head.kind == HeadKind::kLinear) {
-    products = graph.node("Add", {products, graph.floats("head/bias", {length_of(head.classes())}, head.bias)});
+    const std::string bias = graph.floats("head/bias", {length_of(head.classes())}, head.bias);
+    products = graph.node("Add", {products, as_double(bias)});
   } else {
     scale *= kCosineScale / (1.0 + kNormGuard);
   }
-  return {unit, graph.node("Mul", {products, scalar(graph, "head/scale", static_cast<float>(scale))})};
+  const std::string cooled =
+      graph.node("Mul", {products, as_double(scalar(graph, "head/scale", static_cast<float>(scale)))});
+  const std::string above_mean = graph.node("Sub", {cooled, graph.reduce("ReduceMean", cooled, {1}, true)});
+  return {unit, graph.node("Cast", {above_mean}, {{"to", kFloatElement}})};
 }
 
 // What `weight` holds for the class of the largest logit; its first dimension is the classes.
@@ -158,24 +168,25 @@ void add_unknown_score(OnnxModel& graph, const Model& model, const Logits& logit
   const auto& weights = model.unknown.weights;
   const std::string largest = graph.reduce("ReduceMax", logits.values, {1}, false);
   std::string sum;
-  const auto add = [&](UnknownPart part, const std::string& value) {
-    const std::string weight =
-        scalar(graph, fmt::format("head/unknown_weight_{}", static_cast<int>(part)), weights[part]);
-    const std::string term = graph.node("Mul", {value, weight});
+  const auto add = [&](UnknownPart part, const std::string& value, float weight) {
+    if (weight == 0.0F && !sum.empty()) return;
+    const std::string factor = scalar(graph, fmt::format("head/unknown_weight_{}", static_cast<int>(part)), weight);
+    const std::string term = graph.node("Mul", {value, factor});
     sum = sum.empty() ? term : graph.node("Add", {sum, term});
   };
-  add(kLargestLogit, largest);
+  // log sum exp = largest - log(largest probability). Both have large weights of opposite sign, of which float32 would
+  // keep few digits: they are added here, not in the graph.
+  add(kLargestLogit, largest, weights[kLargestLogit] + weights[kLogSumExp]);
+  if (weights[kLogSumExp] != 0.0F) add(kLogSumExp, graph.node("Log", {best}), -weights[kLogSumExp]);
   if (weights[kRunnerUpLogit] != 0.0F) {
-    add(kRunnerUpLogit, model.head.classes() > 1 ? add_runner_up(graph, logits.values) : largest);
+    const std::string second = model.head.classes() > 1 ? add_runner_up(graph, logits.values) : largest;
+    add(kRunnerUpLogit, second, weights[kRunnerUpLogit]);
   }
-  // log sum exp = largest - log(largest probability)
-  if (weights[kLogSumExp] != 0.0F) add(kLogSumExp, graph.node("Sub", {largest, graph.node("Log", {best})}));
-  if (weights[kNearestCosine] != 0.0F) add(kNearestCosine, add_nearest_cosine(graph, model, logits));
-  if (weights[kClassCloseness] != 0.0F) add(kClassCloseness, add_closeness(graph, model, logits));
-  const float of_mean = mean_weight(model.unknown);
-  if (of_mean != 0.0F) {
-    const std::string mean = graph.reduce("ReduceMean", logits.values, {1}, false);
-    sum = graph.node("Add", {sum, graph.node("Mul", {mean, scalar(graph, "head/unknown_mean_weight", of_mean)})});
+  if (weights[kNearestCosine] != 0.0F) {
+    add(kNearestCosine, add_nearest_cosine(graph, model, logits), weights[kNearestCosine]);
+  }
+  if (weights[kClassCloseness] != 0.0F) {
+    add(kClassCloseness, add_closeness(graph, model, logits), weights[kClassCloseness]);
   }
   graph.node("Identity", {sum}, {}, kUnknownOutput);
 }

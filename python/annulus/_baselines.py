@@ -27,7 +27,8 @@ class MethodClassifier(ClassifierMixin, BaseEstimator):
         if len(classes) < 2:
             raise ValueError(f"{type(self).__name__} expects at least two classes to tell apart, found {len(classes)} class")
         self.classes_ = classes
-        self._rows, self._numbers, self._seed = X, numbers.astype(np.int32), seed_of(self.random_state)
+        # The caller's array may change before a pickle is made.
+        self._rows, self._numbers, self._seed = np.array(X), numbers.astype(np.int32), seed_of(self.random_state)
         self._fit_method()
         return self
 

@@ -2,10 +2,9 @@
 import numbers
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
 from ._model_classifier import ModelClassifier
-from ._validation import check_choice, check_number, recipe_of, training_rows
+from ._validation import check_choice, check_number, recipe_of, rows_with_direction, training_rows, weights_of
 
 
 class IbM2Classifier(ModelClassifier):
@@ -106,7 +105,7 @@ class IbM2Classifier(ModelClassifier):
 
         The first call fits the rows given, of at least two classes. Later calls grow the model without training it anew: rows of
         a class it has are added to that class, rows of a new one become a class (``add_examples``, ``add_class``). The radius,
-        temperature and rule about strangers stay those of the first call.
+        temperature and rule about strangers stay those of the first call. A call that raises changes nothing.
 
         Parameters
         ----------
@@ -118,26 +117,34 @@ class IbM2Classifier(ModelClassifier):
         """
         first = not hasattr(self, "model_")
         X, y = training_rows(self, X, y, reset=first)
-        if classes is not None:
-            self._possible = np.unique(classes)
-        if getattr(self, "_possible", None) is not None:
-            strange = np.setdiff1d(y, self._possible)
+        possible = getattr(self, "_possible", None) if classes is None else np.unique(classes)
+        if possible is not None:
+            strange = np.setdiff1d(y, possible)
             if strange.size:
                 raise ValueError(f"y has the class {strange[0]!r}, which is not among the classes given to partial_fit")
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, only_non_negative=True)
+        sample_weight = weights_of(sample_weight, X)
         if first:
             self._learn(X, y, sample_weight)
-            return self
+        else:
+            self._grow(X, y, sample_weight)
+        self._possible = possible
+        return self
+
+    def _grow(self, X, y, sample_weight):
+        """Learns more from checked rows, all of them or none."""
         if sample_weight is not None:
             counted = sample_weight > 0
             if np.unique(sample_weight[counted]).size > 1:
                 raise ValueError("sample_weight expects zeros beside equal numbers after the first partial_fit, found others")
             X, y = X[counted], y[counted]
+        X, y, _ = rows_with_direction(X, y, known=self._labels)
+        model, labels = self.model_, self._labels
         for label in np.unique(y):
-            grow = self.add_examples if (self._labels == label).any() else self.add_class
-            grow(X[y == label], label)
-        return self
+            if label in labels.tolist():
+                model, _ = self._with_examples(model, labels, X[y == label], label)
+            else:
+                model, labels, _ = self._with_class(model, labels, X[y == label], label)
+        self._become(model, labels)
 
     def fit(self, X, y, sample_weight=None):
         self._possible = None

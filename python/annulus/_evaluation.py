@@ -55,7 +55,16 @@ def evaluate(X, y=None, *, X_test=None, y_test=None, train=None, shots=(1, 5), s
 
 def episodes(X, y=None, *, ways=5, shots=(1, 5), queries=15, n_episodes=500, seeds=5, methods=("ncm", "baseline", "ibm2"), against="",
              recipe="episodes", random_state=0, n_jobs=None, images=None, verbose=False, progress=None):
-    """How well methods do on many small tasks of a few classes: `annulus episodes`. Arguments as of ``evaluate``."""
+    """How well methods do on many small tasks of a few classes: `annulus episodes`. Arguments as of ``evaluate``.
+
+    >>> import annulus, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(np.arange(6), 8)
+    >>> X = 3 * np.eye(6, 8)[y] + rng.normal(size=(48, 8))
+    >>> report = annulus.episodes(X, y, ways=3, shots=[2], queries=5, n_episodes=20, seeds=1, methods=["ncm"])
+    >>> report.accuracy("ncm", 2) > 33
+    True
+    """
     heard = listener(verbose, progress)
     threads = threads_of(n_jobs)
     rows = feature_set(X, y, None, images, threads, heard)

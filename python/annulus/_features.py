@@ -26,6 +26,15 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
     cache : path, optional
         Where features are kept; None is the user's cache.
     n_jobs, verbose, progress : as in ``IbM2Classifier``
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from annulus import FeatureExtractor, IbM2Classifier
+    >>> birds = make_pipeline(FeatureExtractor("mobilenet-0.25"), IbM2Classifier())
+    >>> birds[0].get_params()["backbone"]
+    'mobilenet-0.25'
+    >>> birds.fit(["robin.jpg", "wren.jpg"], ["robin", "wren"])  # doctest: +SKIP
     """
 
     def __init__(self, backbone="mobilenet-0.25", *, preprocess=None, cache=None, n_jobs=None, verbose=False, progress=None):
@@ -67,7 +76,8 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         if kind == "bytes":
             return self._encoder.encode_bytes([bytes(each) for each in images], **options)
         if kind == "picture":
-            images = [np.asarray(each.convert("RGB")) for each in images]
+            upright = "exif=ignore" not in self.provenance_.get("preprocessing", "").split()
+            images = [pixels_of(each, upright) for each in images]
         return self._encoder.encode_pixels([np.ascontiguousarray(each) for each in images], **options)
 
     def get_feature_names_out(self, input_features=None):
@@ -92,6 +102,14 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         return {"stateless": True, "X_types": ["string"], "requires_fit": True}
 
 
+def pixels_of(picture, upright):
+    """The colours of a PIL image, turned as its EXIF entry says where that is asked for, as files are."""
+    if upright:
+        from PIL import ImageOps
+        picture = ImageOps.exif_transpose(picture) or picture
+    return np.asarray(picture.convert("RGB"))
+
+
 def kind_of(image, number):
     """path, bytes, picture (PIL) or pixels."""
     if isinstance(image, (str, os.PathLike)):
@@ -109,7 +127,13 @@ def kind_of(image, number):
 
 @dataclasses.dataclass
 class ImageList:
-    """The labelled images of a folder."""
+    """The labelled images of a folder, as ``list_images`` finds them.
+
+    >>> import numpy as np
+    >>> from annulus import ImageList
+    >>> len(ImageList(np.array(["a/1.jpg", "b/1.jpg"]), np.array(["a", "b"])))
+    2
+    """
 
     paths: np.ndarray
     labels: np.ndarray
@@ -119,7 +143,17 @@ class ImageList:
 
 
 def list_images(folder):
-    """The images of a folder with their labels: a folder a class, or metadata.csv, as `annulus fit` reads them."""
+    """The images of a folder with their labels: a folder a class, or metadata.csv, as `annulus fit` reads them.
+
+    >>> import annulus, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("robin", "wren"):
+    ...         pathlib.Path(folder, name).mkdir()
+    ...         pathlib.Path(folder, name, "1.png").touch()
+    ...     photos = annulus.list_images(folder)
+    >>> photos.labels.tolist()
+    ['robin', 'wren']
+    """
     paths, labels, names = _core.list_images(os.fspath(folder))
     return ImageList(np.asarray(paths, dtype=object), np.asarray(names, dtype=object)[labels])
 
@@ -128,6 +162,13 @@ def read_features(path):
     """(X, y) of a feature file in any format that Annulus reads; y is None where it has no labels.
 
     Labels are the class names as strings, or numbers where the file names its classes 0, 1, ...
+
+    >>> import annulus, numpy as np, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(os.path.join(folder, "birds.npz"), features=np.eye(3, dtype=np.float32), labels=["robin", "wren", "robin"])
+    ...     X, y = annulus.read_features(os.path.join(folder, "birds.npz"))
+    >>> X.shape, y.tolist()
+    ((3, 3), ['robin', 'wren', 'robin'])
     """
     features = _core.load_set(os.fspath(path))
     return features.features, labels_of(features)

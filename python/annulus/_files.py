@@ -41,7 +41,16 @@ def load(path, images=False, backbone=None):
     """Reads a model file into a classifier, fitted and ready to predict.
 
     With ``images`` it comes as a pipeline that takes images: the network that the file names, or the ONNX file ``backbone``,
-    then the classifier.
+    then the classifier. Labels that were numbers or booleans come back as such, unless a class was added since whose name is none:
+    then all are the names, as strings.
+
+    >>> import annulus, numpy as np, tempfile, os
+    >>> X = np.array([[1.0, 0.1], [0.9, 0.2], [0.1, 1.0], [0.2, 0.8]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     annulus.save(annulus.CosineHead().fit(X, ["a", "a", "b", "b"]), os.path.join(folder, "model.safetensors"))
+    ...     model = annulus.load(os.path.join(folder, "model.safetensors"))
+    >>> type(model).__name__, model.predict(X).tolist()
+    ('CosineHead', ['a', 'a', 'b', 'b'])
     """
     path = os.fspath(path)
     if not os.path.exists(path):
@@ -89,9 +98,14 @@ def kind_of(labels):
 
 
 def labels_of(names, kind):
-    """Labels from the names of a model."""
+    """Labels from the names of a model; the names themselves where the command line gave a class one that is no such label."""
     if kind in ("str", "object"):
         return np.asarray(names, dtype=object if kind == "object" else str)
-    if np.dtype(kind).kind == "b":
-        return np.asarray([name == "True" for name in names])
-    return np.asarray([float(name) if np.dtype(kind).kind == "f" else int(name) for name in names], dtype=kind)
+    read = {"b": {"True": True, "False": False}.__getitem__, "f": float}.get(np.dtype(kind).kind, int)
+    try:
+        labels = np.asarray([read(name) for name in names])
+        kept = labels.astype(kind)
+        exact = [str(label) for label in kept.tolist()] == names
+    except (KeyError, OverflowError, ValueError):
+        return np.asarray(names, dtype=str)
+    return kept if exact else labels if [str(label) for label in labels.tolist()] == names else np.asarray(names, dtype=str)

@@ -3,12 +3,12 @@ import numbers
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._html import model_html
 from ._progress import listener
-from ._validation import check_number, filled, rows_to_ask, rows_with_direction, seed_of, threads_of, training_rows
+from ._validation import check_number, filled, rows_to_ask, rows_with_direction, seed_of, threads_of, training_rows, weights_of
 
 COSINE_SCALE = 10.0 / (1.0 + 1e-5)  # from effective weights of a cosine head to logits of rows of length 1
 
@@ -72,10 +72,9 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         X, y = training_rows(self, X, y)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, only_non_negative=True)
-            if not sample_weight.any():
-                raise ValueError("sample_weight expects a number above 0 for at least one row of two classes, found zeros alone")
+        sample_weight = weights_of(sample_weight, X)
+        if sample_weight is not None and not sample_weight.any():
+            raise ValueError("sample_weight expects a number above 0 for at least one row of two classes, found zeros alone")
         self._learn(X, y, sample_weight)
         return self
 
@@ -127,7 +126,11 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
 
     def unknown_score(self, X):
         """How well each row is known: the larger, the better. ValueError where the model has no rule about strangers."""
-        X, empty = filled(self._ask(X))
+        return self._unknown_scores(self._ask(X))
+
+    def _unknown_scores(self, X):
+        """The same of checked rows."""
+        X, empty = filled(X)
         scores = self.model_.unknown_scores(X, threads_of(self.n_jobs))
         if empty is not None:
             scores[empty] = -np.inf
@@ -136,13 +139,14 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
     def predict_unknown(self, X, false_reject=0.05):
         """Which rows resemble nothing that was learnt, when a share of ``false_reject`` of known things may be lost to that.
 
-        Nothing is where the model has no rule about strangers, for which it takes three classes, or 20 rows that can be held out.
+        Nothing is where the model has no rule about strangers, for which it takes three classes with five rows between them, or 20
+        rows that can be held out.
         """
         check_number("false_reject", false_reject, numbers.Real, least=0, most=1)
         X = self._ask(X)
         if not self.model_.knows_strangers:
             return np.zeros(len(X), dtype=bool)
-        return self.unknown_score(X) < self.model_.unknown_threshold(false_reject)
+        return self._unknown_scores(X) < self.model_.unknown_threshold(false_reject)
 
     def explain(self, X, top=5, false_reject=0.05):
         """Why each row is answered as it is: a list of dicts.
@@ -164,33 +168,44 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
     # --- growing and shrinking ---
 
     def add_class(self, X, label):
-        """Learns one more class from its rows, without training anew; says what that changed."""
-        X = self._ask(X)
-        name = names_of(np.asarray([label]))[0]
-        model, report = self.model_.add_class(X, name, threads_of(self.n_jobs))
-        added = np.asarray([label], dtype=object) if self._labels.dtype == object else np.asarray([label])
-        self._become(model, np.concatenate([self._labels, added]))
+        """Learns one more class from its rows, without training anew; says what that changed.
+
+        TypeError for a label of another kind than those the model has: a string beside numbers.
+        """
+        X = self._rows_of(X, label)
+        model, labels, report = self._with_class(self.model_, self._labels, X, label)
+        self._become(model, labels)
         return report
 
     def add_examples(self, X, label):
         """Learns more rows of a class that is known; says what that changed."""
-        X = self._ask(X)
-        model, report = self.model_.add_examples(X, self._name_of(label), threads_of(self.n_jobs))
+        X = self._rows_of(X, label)
+        model, report = self._with_examples(self.model_, self._labels, X, label)
         self._become(model, self._labels)
         return report
+
+    def _rows_of(self, X, label):
+        """Checked rows of one class, those of zeros left out with a warning."""
+        X = self._ask(X)
+        return rows_with_direction(X, np.asarray([label] * len(X)))[0]
+
+    def _with_class(self, model, labels, X, label):
+        """A model with one more class, its labels and what that changed."""
+        check_kind(labels, label)
+        added = np.asarray([label], dtype=object if labels.dtype == object else None)
+        grown, report = model.add_class(X, names_of(added)[0], threads_of(self.n_jobs))
+        return grown, np.concatenate([labels, added]), report
+
+    def _with_examples(self, model, labels, X, label):
+        """A model with more rows of a class, and what that changed."""
+        return model.add_examples(X, name_in(model, labels, label), threads_of(self.n_jobs))
 
     def remove_class(self, label):
         """Forgets a class; nothing is trained."""
         check_is_fitted(self, "model_")
-        model, report = self.model_.remove_classes([self._name_of(label)], threads_of(self.n_jobs))
+        model, report = self.model_.remove_classes([name_in(self.model_, self._labels, label)], threads_of(self.n_jobs))
         self._become(model, self._labels[self._labels != label])
         return report
-
-    def _name_of(self, label):
-        found = np.flatnonzero(self._labels == label)
-        if not found.size:
-            raise ValueError(f"{label!r} is not among the {len(self._labels)} classes of the model")
-        return self.model_.class_names[found[0]]
 
     def _become(self, model, labels):
         self.model_, self._labels = model, labels
@@ -228,6 +243,25 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
 
     def _repr_mimebundle_(self, **_):
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def name_in(model, labels, label):
+    """The name that a model has for a label."""
+    found = [number for number, each in enumerate(labels.tolist()) if each == label]
+    if not found:
+        raise ValueError(f"{label!r} is not among the {len(labels)} classes of the model")
+    return model.class_names[found[0]]
+
+
+def check_kind(labels, label):
+    """TypeError where a label beside others would change what these are: numpy makes strings of numbers beside a string."""
+    kinds = {"i": "iu", "u": "iu", "f": "iuf"}.get(labels.dtype.kind, labels.dtype.kind)
+    if labels.dtype == object:
+        same = isinstance(label, tuple({str if isinstance(each, str) else type(each) for each in labels.tolist()}))
+    else:
+        same = np.asarray([label]).dtype.kind in kinds
+    if not same:
+        raise TypeError(f"expected a label of the kind that the model has, such as {labels.tolist()[0]!r}, found {label!r}")
 
 
 def names_of(labels):

@@ -5,7 +5,18 @@ from ._html import framed
 
 
 class Report:
-    """The result of ``evaluate`` or ``episodes``: print it, show it in a notebook, plot it, or take it apart."""
+    """The result of ``evaluate`` or ``episodes``: print it, show it in a notebook, plot it, or take it apart.
+
+    >>> import annulus, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(np.arange(4), 6)
+    >>> X = 3 * np.eye(4, 8)[y] + rng.normal(size=(24, 8))
+    >>> report = annulus.evaluate(X, y, shots=[1, 2], subsets=2, methods=["ncm"])
+    >>> [(result["method"], result["shots"]) for result in report.results]
+    [('ncm', 1), ('ncm', 2)]
+    >>> report.html.startswith("<!DOCTYPE html>")
+    True
+    """
 
     def __init__(self, parts):
         self.text = parts["text"]
@@ -55,7 +66,17 @@ class Report:
 
 
 class AuditReport(Report):
-    """The result of ``audit``."""
+    """The result of ``audit``: ``findings``, a dict for each, and what a ``Report`` has but results.
+
+    >>> import annulus, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(np.arange(4), 6)
+    >>> X = 3 * np.eye(4, 8)[y] + rng.normal(size=(24, 8))
+    >>> X[1] = X[0]
+    >>> report = annulus.audit(X, y)
+    >>> report.to_dict()["counts"]["duplicate"]
+    1
+    """
 
     def __init__(self, parts):
         super().__init__(parts)

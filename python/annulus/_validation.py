@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from . import _core
 
@@ -30,16 +30,29 @@ def rows_to_ask(estimator, X):
     return _validate_data(estimator, X, dtype=np.float32, order="C", reset=False)
 
 
-def rows_with_direction(X, y, sample_weight=None):
+def weights_of(sample_weight, X):
+    """Weights as the library takes them, float32 with 1 as the largest; None where there are none.
+
+    Only ratios matter, so that weights too small for float32 count as 0 only beside much larger ones.
+    """
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, only_non_negative=True)
+    return (weights / (weights.max(initial=0) or 1)).astype(np.float32)
+
+
+def rows_with_direction(X, y, sample_weight=None, known=()):
     """Rows are compared by their direction, and zeros have none: such rows are left out, with a warning.
 
-    For a cosine head that is exact: the gradient of a row of zeros is zero. A class of such rows alone cannot be learnt.
+    For a cosine head that is exact: the gradient of a row of zeros is zero. A class of such rows alone cannot be learnt; more rows of
+    a class that is known may be zeros alone.
     """
     useful = X.any(axis=1)
     if useful.all():
         return X, y, sample_weight
-    lost = np.setdiff1d(y, y[useful])
-    if lost.size:
+    known = set(np.asarray(known).tolist())
+    lost = [label for label in np.setdiff1d(y, y[useful]).tolist() if label not in known]
+    if lost:
         raise ValueError(f"expected a row that is not all zeros of every class, found none of the class {lost[0]!r}")
     warnings.warn(f"{np.count_nonzero(~useful)} of {len(X)} rows are all zeros and were left out", UserWarning, stacklevel=4)
     return X[useful], y[useful], None if sample_weight is None else sample_weight[useful]

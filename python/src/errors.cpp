@@ -42,8 +42,27 @@ PyObject* add_exception(py::module_& module, const char* name, const char* meani
 }  // namespace
 
 void add_errors(py::module_& module) {
-  format_error = add_exception(module, "FormatError", "A file is not what its format promises.", PyExc_ValueError);
-  cancelled = add_exception(module, "Cancelled", "A progress callback returned False.", PyExc_RuntimeError);
+  format_error = add_exception(module, "FormatError",
+                               "A file is not what its format promises.\n\n"
+                               ">>> import annulus, tempfile, os\n"
+                               ">>> with tempfile.TemporaryDirectory() as folder:\n"
+                               "...     _ = open(os.path.join(folder, 'a.safetensors'), 'w').write('no model')\n"
+                               "...     try:\n"
+                               "...         annulus.load(os.path.join(folder, 'a.safetensors'))\n"
+                               "...     except annulus.FormatError:\n"
+                               "...         print('no model')\n"
+                               "no model\n",
+                               PyExc_ValueError);
+  cancelled =
+      add_exception(module, "Cancelled",
+                    "A progress callback returned False.\n\n"
+                    ">>> import annulus, numpy as np\n"
+                    ">>> try:\n"
+                    "...     annulus.IbM2Classifier(progress=lambda *told: False).fit(np.eye(4), [0, 0, 1, 1])\n"
+                    "... except annulus.Cancelled:\n"
+                    "...     print('stopped')\n"
+                    "stopped\n",
+                    PyExc_RuntimeError);
   py::register_exception_translator([](std::exception_ptr thrown) {  // NOLINT(performance-unnecessary-value-param)
     try {
       if (thrown) std::rethrow_exception(thrown);

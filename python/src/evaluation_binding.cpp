@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "annulus/eval/audit.h"
-#include "annulus/eval/audit_page.h"
 #include "annulus/eval/episodes.h"
 #include "annulus/eval/html_report.h"
 #include "annulus/eval/many_way.h"
@@ -93,14 +92,26 @@ py::dict episodes(const SharedSet& set, EpisodesOptions protocol, const RecipeOp
   return report_dict(text, json, page);
 }
 
-py::dict audit_dict(const AuditReport& report) {
-  py::dict result = report_dict(audit_text(report), audit_json(report).dump(), audit_page(report));
-  result["findings"] = audit_json_lines(report);
+// An audit and its page.
+struct Audited {
+  AuditReport report;
+  std::string page;
+};
+
+py::dict audit_dict(const Audited& audited) {
+  py::dict result = report_dict(audit_text(audited.report), audit_json(audited.report).dump(), audited.page);
+  result["findings"] = audit_json_lines(audited.report);
   return result;
 }
 
+Audited with_page(AuditReport report, const ProgressCallback& heard) {
+  std::string page = illustrated_audit_page(report, heard);
+  return {std::move(report), std::move(page)};
+}
+
 py::dict audit_set(const SharedSet& set, AuditOptions options, const py::object& progress) {
-  return audit_dict(without_lock(progress, [&](const ProgressCallback& heard) { return audit(*set, options, heard); }));
+  return audit_dict(without_lock(
+      progress, [&](const ProgressCallback& heard) { return with_page(audit(*set, options, heard), heard); }));
 }
 
 // The same for a folder of images, whose files are looked at as well.
@@ -108,7 +119,7 @@ py::dict audit_folder(const std::string& folder, const EncoderOptions& encoder, 
                       const py::object& progress) {
   return audit_dict(without_lock(progress, [&](const ProgressCallback& heard) {
     const AuditImages images = load_audit_images(folder, {}, encoder, options, heard);
-    return audit(images.set, options, heard);
+    return with_page(audit(images.set, options, heard), heard);
   }));
 }
 

@@ -19,12 +19,16 @@ namespace {
 namespace py = pybind11;
 
 // Rows are asked about a few at a time, by products whose bits do not depend on the rows beside: an answer is the same
-// whatever the order of rows.
+// whatever the order of rows. Without the interpreter's lock; signals are heard.
 template <class Ask>
 void in_small_blocks(ConstMatrixView<float> rows, const Ask& ask) {
-  for (std::size_t first = 0; first < rows.rows(); first += kNarrow) {
-    ask(first, rows.rows_at(first, std::min(kNarrow, rows.rows() - first)));
-  }
+  without_lock(py::none(), [&](const ProgressCallback& heard) {
+    for (std::size_t first = 0; first < rows.rows(); first += kNarrow) {
+      ask(first, rows.rows_at(first, std::min(kNarrow, rows.rows() - first)));
+      report(heard, {"answer", first, rows.rows(), {}});
+    }
+    return true;
+  });
 }
 
 // A fitted method and the number of its classes.
@@ -35,13 +39,10 @@ struct Fitted {
   py::array_t<std::int32_t> predict(const Rows& rows) const {
     const auto features = view_of(rows);
     std::vector<std::int32_t> answers;
-    {
-      const py::gil_scoped_release release;
-      in_small_blocks(features, [&](std::size_t, ConstMatrixView<float> block) {
-        const auto some = method.predict(block);
-        answers.insert(answers.end(), some.begin(), some.end());
-      });
-    }
+    in_small_blocks(features, [&](std::size_t, ConstMatrixView<float> block) {
+      const auto some = method.predict(block);
+      answers.insert(answers.end(), some.begin(), some.end());
+    });
     return array_of(answers);
   }
 
@@ -49,12 +50,9 @@ struct Fitted {
     if (!method.score) return py::none();
     const auto features = view_of(rows);
     Matrix<float> scores(features.rows(), classes);
-    {
-      const py::gil_scoped_release release;
-      in_small_blocks(features, [&](std::size_t first, ConstMatrixView<float> block) {
-        method.score(block, scores.view().rows_at(first, block.rows()));
-      });
-    }
+    in_small_blocks(features, [&](std::size_t first, ConstMatrixView<float> block) {
+      method.score(block, scores.view().rows_at(first, block.rows()));
+    });
     return array_of(std::move(scores));
   }
 };

@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "annulus/store/model_file.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
+#include "python/src/progress.h"
 
 namespace annulus::python {
 namespace {
@@ -37,43 +39,55 @@ Model clone_of(const Model& model) {
   return clone;
 }
 
+// More logits than these take long enough that signals are listened for.
+constexpr std::size_t kQuickLogits = 1U << 22U;
+
+// Runs ask(progress) without the interpreter's lock.
+template <class Ask>
+void ask_about(const Model& model, ConstMatrixView<float> rows, const Ask& ask) {
+  if (rows.rows() <= kQuickLogits / std::max<std::size_t>(1, model.head.classes())) {
+    const py::gil_scoped_release release;
+    ask(ProgressCallback());
+    return;
+  }
+  without_lock(py::none(), [&](const ProgressCallback& heard) {
+    ask(heard);
+    return true;
+  });
+}
+
 py::array_t<float> logits(const Model& model, const Rows& rows, int threads) {
   const auto features = view_of(rows);
   Matrix<float> out(features.rows(), model.head.classes());
-  {
-    const py::gil_scoped_release release;
-    predict_logits(model.head, features, out.view(), threads);
-  }
+  ask_about(model, features, [&](const ProgressCallback& heard) {
+    PreparedHead(model.head).logits(features, out.view(), threads, heard);
+  });
   return array_of(std::move(out));
 }
 
 py::array_t<float> probabilities(const Model& model, const Rows& rows, int threads) {
   const auto features = view_of(rows);
   Matrix<float> out(features.rows(), model.head.classes());
-  {
-    const py::gil_scoped_release release;
-    predict_probabilities(model.head, model.temperature, features, out.view(), threads);
-  }
+  ask_about(model, features, [&](const ProgressCallback& heard) {
+    PreparedHead(model.head).logits(features, out.view(), threads, heard);
+    to_probabilities(out.view(), model.temperature);
+  });
   return array_of(std::move(out));
 }
 
 py::array_t<std::int32_t> classes(const Model& model, const Rows& rows, int threads) {
   const auto features = view_of(rows);
   std::vector<std::int32_t> out;
-  {
-    const py::gil_scoped_release release;
-    out = predict_classes(model.head, features, threads);
-  }
+  ask_about(model, features,
+            [&](const ProgressCallback& heard) { out = PreparedHead(model.head).classes(features, threads, heard); });
   return array_of(out);
 }
 
 py::array_t<float> scores(const Model& model, const Rows& rows, int threads) {
   const auto features = view_of(rows);
   std::vector<float> out(features.rows());
-  {
-    const py::gil_scoped_release release;
-    unknown_scores(model, features, out, threads);
-  }
+  ask_about(model, features,
+            [&](const ProgressCallback& heard) { unknown_scores(model, features, out, threads, heard); });
   return array_of(out);
 }
 
@@ -110,9 +124,10 @@ py::list answers(const Model& model, const Rows& rows, double false_reject, bool
 py::dict growth_dict(const GrowthReport& report) {
   return py::dict(py::arg("old_rows") = report.old_rows, py::arg("asked") = report.asked,
                   py::arg("changed") = report.changed, py::arg("right_before") = report.right_before,
-                  py::arg("right_after") = report.right_after, py::arg("new_rows") = report.new_rows,
-                  py::arg("new_right") = report.new_right, py::arg("most_alike") = report.most_alike,
-                  py::arg("alike_cosine") = report.alike_cosine, py::arg("seconds") = report.seconds);
+                  py::arg("right_after") = report.right_after, py::arg("given_rows") = report.given_rows,
+                  py::arg("new_rows") = report.new_rows, py::arg("new_right") = report.new_right,
+                  py::arg("most_alike") = report.most_alike, py::arg("alike_cosine") = report.alike_cosine,
+                  py::arg("seconds") = report.seconds);
 }
 
 // A copy of the model that was changed, and what that did.

@@ -191,6 +191,73 @@ def test_classes_come_and_go(task):
         model.remove_class(0)
 
 
+def test_a_label_of_another_kind_is_refused(task):
+    X, y, X_new, _ = task
+    for labels, strange, fine in ((y, "wren", 7), (y, 9.0, np.int8(9)), (np.array(list("abcdef"))[y], 3, "g"),
+                                  (np.array(list("abcdef"), dtype=object)[y], 3, np.str_("g")), (y.astype(float), "wren", 100)):
+        model = IbM2Classifier(**QUICK, calibrate=False).fit(X, labels)
+        kind, expected = model.classes_.dtype.kind, model.predict_proba(X_new)
+        with pytest.raises(TypeError, match="of the kind that the model has"):
+            model.add_class(X[:2], strange)
+        with pytest.raises(TypeError, match="of the kind that the model has"):
+            model.partial_fit(X[:2], [strange, strange])
+        assert np.array_equal(model.predict_proba(X_new), expected)
+        model.add_class(X[:2], fine)
+        assert model.classes_.dtype.kind == kind and len(model.classes_) == 7 and fine in model.classes_.tolist()
+
+
+def test_frames_grow_and_are_refused_without_warnings(task, recwarn):
+    pandas = pytest.importorskip("pandas")
+    X, y, X_new, _ = task
+    columns = [f"f{number}" for number in range(X.shape[1])]
+    frame, new = pandas.DataFrame(X, columns=columns), pandas.DataFrame(X_new, columns=columns)
+    model = IbM2Classifier(epochs=10).partial_fit(frame[y != 4], y[y != 4])
+    model.partial_fit(frame[y == 4], y[y == 4])
+    model.add_examples(frame[y == 4], 4)
+    model.predict_unknown(new)
+    assert [str(each.message) for each in recwarn] == []
+
+
+def test_partial_fit_takes_what_fit_takes(task):
+    X, y, X_new, _ = task
+    nowhere = np.zeros((1, 24), dtype=np.float32)
+    model = IbM2Classifier(epochs=10).partial_fit(X[y != 4], y[y != 4])
+    same = IbM2Classifier(epochs=10).partial_fit(X[y != 4], y[y != 4])
+    with pytest.warns(UserWarning, match="1 of 5 rows are all zeros"):
+        model.partial_fit(np.vstack([X[y == 4][:4], nowhere]), [4, 4, 4, 4, 0])
+    same.partial_fit(X[y == 4][:4], [4] * 4)
+    assert np.array_equal(model.predict_proba(X_new), same.predict_proba(X_new))
+    # What cannot be learnt leaves the model as it was, though an earlier label of the call could be.
+    with pytest.raises(ValueError, match="none of the class 9"):
+        model.partial_fit(np.vstack([X[:1], nowhere]), [3, 9])
+    assert np.array_equal(model.predict_proba(X_new), same.predict_proba(X_new))
+    with pytest.warns(UserWarning, match="1 of 3 rows"):
+        assert model.add_class(np.vstack([X[:2], nowhere]), 11)["new_rows"] == 2
+
+
+def test_tiny_weights_count_beside_each_other(task):
+    X, y, X_new, _ = task
+    weights = 1.0 + (y == 0)
+    expected = IbM2Classifier(**QUICK).fit(X, y, sample_weight=weights).decision_function(X_new)
+    for scale in (1e-60, 1e60):
+        assert np.array_equal(IbM2Classifier(**QUICK).fit(X, y, sample_weight=scale * weights).decision_function(X_new), expected)
+    # What is nothing beside the others in float32 is left out, as 0 is.
+    weights[3] = 1e-60
+    without = np.arange(len(y)) != 3
+    left = IbM2Classifier(**QUICK).fit(X, y, sample_weight=weights).decision_function(X_new)
+    assert np.array_equal(left, IbM2Classifier(**QUICK).fit(X[without], y[without], weights[without]).decision_function(X_new))
+
+
+@pytest.mark.parametrize("kind", [annulus.NearestClassMean, annulus.LinearSVM])
+def test_a_pickle_does_not_follow_the_callers_array(task, kind):
+    X, y, X_new, _ = task
+    X = X.copy()
+    model = kind().fit(X, y)
+    expected = model.decision_function(X_new)
+    X[:] = X[::-1].copy()
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).decision_function(X_new), expected)
+
+
 def test_strangers_and_reasons(task):
     X, y, X_new, _ = task
     model = IbM2Classifier(epochs=20).fit(X, y)

@@ -50,6 +50,18 @@ def test_every_form_of_an_image_gives_the_same_row(extractor, photos):
     assert extractor.transform([]).shape == (0, extractor.dimension_)
 
 
+def test_pil_images_are_turned_as_files_are(extractor, test_data, tmp_path):
+    for name in ("exif_6.jpg", "exif_6.png", "exif_8.jpg", "exif_damaged.jpg", "exif_1.jpg"):
+        path = test_data / "images" / name
+        with Image.open(path) as picture:
+            assert np.allclose(extractor.transform([picture]), extractor.transform([path]), atol=1e-3), name
+    ignoring = FeatureExtractor(extractor.backbone, preprocess=RECIPE + " exif=ignore", cache=tmp_path / "cache").fit()
+    path = test_data / "images" / "exif_6.jpg"
+    with Image.open(path) as picture:
+        assert np.allclose(ignoring.transform([picture]), ignoring.transform([path]), atol=1e-3)
+        assert not np.allclose(ignoring.transform([picture]), extractor.transform([picture]), atol=1e-2)
+
+
 def test_images_that_are_none(extractor, photos, tmp_path):
     (tmp_path / "broken.png").write_bytes(b"no picture")
     with pytest.raises(ValueError, match="broken.png"):
@@ -109,3 +121,4 @@ def test_folders_are_evaluated_and_audited(extractor, photos):
     (first.parent / "copy.png").write_bytes(first.read_bytes())
     audit = annulus.audit(photos, images=extractor)
     assert any(finding["kind"] == "duplicate" for finding in audit.findings)
+    assert '<img src="data:image/' in audit.html

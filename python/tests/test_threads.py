@@ -60,6 +60,28 @@ def test_ctrl_c_stops_a_fit_that_nobody_watches():
     assert "KeyboardInterrupt" in errors
 
 
+@pytest.mark.parametrize("answer", ["classes", "probabilities", "unknown_scores"])
+def test_ctrl_c_stops_a_long_prediction(answer):
+    """The last of many rows is an error: whoever stops before has not come to it."""
+    X, y = clusters(classes=256, shots=2, dimension=64)
+    model = IbM2Classifier(epsilon=0.5, epochs=2).fit(X, y).model_
+    many = np.repeat(X, 400, axis=0)
+    many[-1] = 0
+
+    def alarm(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGVTALRM, alarm)
+    try:
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0.002)  # of processor time
+            getattr(model, answer)(many, 1)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    assert stopped.value.__context__ is None
+
+
 def test_two_fits_run_at_once():
     """Each waits, inside its callback, for the other to be inside its own: one after the other they would never end."""
     meeting = threading.Barrier(2, timeout=60)

@@ -27,7 +27,7 @@ TEST(Grow, RemovesAClassAndLearnsItAgain) {
 
   const Outcome added = run_annulus(scratch, {"add-class", fewer, features, "--name", "class-002", "-o", again});
   ASSERT_EQ(added.exit_code, 0) << added.err;
-  EXPECT_NE(added.out.find("learnt 6 rows of class-002: 5 classes"), std::string::npos) << added.out;
+  EXPECT_NE(added.out.find("learnt 6 rows of class-002, 6 of them right: 5 classes"), std::string::npos) << added.out;
   EXPECT_NE(added.out.find("most alike: class-0"), std::string::npos) << added.out;
   EXPECT_NE(added.out.find("rows learnt before: "), std::string::npos) << added.out;
   const Model grown = read_model(again);
@@ -66,6 +66,30 @@ TEST(Grow, RowsOfAnotherClassAndUnlabelledOnesUnderANewName) {
   ASSERT_EQ(unlabelled.exit_code, 0) << unlabelled.err;
   EXPECT_EQ(read_model(model).support.rows(), 39U);
   EXPECT_EQ(read_model(model).training.at("grown_rows_added"), "3");
+}
+
+TEST(Grow, SaysHowManyOfManyRowsItLearnt) {
+  const Scratch scratch;
+  const std::string model = fit_model(scratch, write_small_features(scratch));
+  SyntheticOptions options = small_data();
+  options.classes = 2;
+  options.train_rows = 70;
+  options.test_rows = 1;
+  options.seed = 9;
+  write_features(make_synthetic(options), scratch / "many.safetensors");
+  const std::vector<std::string> arguments{"add-class", model,       scratch / "many.safetensors",
+                                           "--class",   "class-001", "--name",
+                                           "herons",    "-o",        scratch / "out.safetensors"};
+  const Outcome added = run_annulus(scratch, arguments);
+  ASSERT_EQ(added.exit_code, 0) << added.err;
+  EXPECT_NE(added.out.find("learnt 64 of the 70 rows of herons, "), std::string::npos) << added.out;
+  std::vector<std::string> as_json = arguments;
+  as_json.emplace_back("--json");
+  const Outcome told = run_annulus(scratch, as_json);
+  const auto json = nlohmann::json::parse(told.out);
+  EXPECT_EQ(json["given_rows"], 70);
+  EXPECT_EQ(json["new_rows"], 64);
+  EXPECT_LE(json["new_rows_right"], json["new_rows"]);
 }
 
 TEST(Grow, TheSameFileWhateverTheThreads) {

@@ -176,6 +176,23 @@ TEST(Grow, AModelWithoutRowsOnlyLosesTheRowsOfItsHead) {
   EXPECT_EQ(growth.report.old_rows, 0U);
 }
 
+TEST(Grow, TellsOfTheRowsThatItLearnt) {
+  const LabelledRows test = rows_of(6, 7, false);
+  ASSERT_EQ(test.features.rows(), 20U);
+  Matrix<float> many(5 * 20, test.features.cols());
+  for (std::size_t i = 0; i < many.rows(); ++i) {
+    for (std::size_t j = 0; j < many.cols(); ++j) many(i, j) = test.features(i % 20, j) + 1e-3F * static_cast<float>(i);
+  }
+  Growth growth = add_class(fitted(6), {many.clone(), {}}, "seven");
+  EXPECT_EQ(growth.report.given_rows, 100U);
+  EXPECT_EQ(growth.report.new_rows, kMostSupportRows);
+  EXPECT_LE(growth.report.new_right, growth.report.new_rows);
+  EXPECT_EQ(growth.model.support.rows(), 6 * kShots + kMostSupportRows);
+  growth = add_examples(std::move(growth.model), {std::move(many), {}}, "class 1");
+  EXPECT_EQ(growth.report.new_rows, kMostSupportRows);
+  EXPECT_EQ(growth.model.training.at("grown_rows_added"), std::to_string(kMostSupportRows));
+}
+
 TEST(Grow, MoreRowsOfAClassAreKeptUpToTheMost) {
   Model model = fitted(4);
   const LabelledRows test = rows_of(2, 3, false);

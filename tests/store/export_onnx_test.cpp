@@ -95,6 +95,20 @@ TEST_F(ExportOnnx, ScoresStrangersAsTheLibrary) {
   }
 }
 
+// Large logits, a low temperature and weights that nearly cancel: sums in float32 would leave few digits of the score.
+TEST_F(ExportOnnx, ScoresOfLargeLogitsAgreeToo) {
+  const ScratchFolder folder;
+  Model model = model_of(HeadKind::kLinear, 100, 256);
+  for (std::size_t c = 0; c < 100; ++c) {
+    for (float& number : model.head.direction.row(c)) number *= 60.0F;
+  }
+  teach_strangers(model);
+  model.temperature = 0.3;
+  model.unknown.weights = {2.75F, 0.0F, -2.6F, 2.4F, 0.0F};
+  model.unknown.axes.clear();
+  EXPECT_LE(export_onnx(model, folder / "model.onnx").difference, kExportTolerance);
+}
+
 TEST_F(ExportOnnx, TakesAnyNumberOfRowsAndNamesTheirClasses) {
   const ScratchFolder folder;
   Model model = model_of(HeadKind::kCosine, 4, 6);

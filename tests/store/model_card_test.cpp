@@ -28,6 +28,16 @@ Model recorded_model() {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+TEST(ModelCard, AGrownModelSaysThatItsFirstRowsAreNotAll) {
+  Model model = recorded_model();
+  EXPECT_TRUE(has(model_card(model, "birds"), ", learnt from 7 labelled ones.")) << model_card(model, "birds");
+  model.training["grown_classes_added"] = "1";
+  EXPECT_TRUE(has(model_card(model, "birds"), ", learnt from 7 labelled ones at first."));
+  EXPECT_TRUE(has(model_card(model, "birds"), "it keeps 3 rows now."));
+  model.support = {};
+  EXPECT_TRUE(has(model_card(model, "birds"), "came or went later, without a new fit."));
+}
+
 TEST(ModelCard, SaysWhatIsKnown) {
   const std::string card = model_card(recorded_model(), "birds.safetensors");
   EXPECT_TRUE(card.starts_with("---\nlicense: unknown"));
