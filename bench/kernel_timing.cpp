@@ -2,9 +2,11 @@
 //   kernel B R N ROUNDS          the streaming softmax gradient and as many bare exponentials, in turn
 //   product M N K TRANSPOSES     a matrix product M x K by K x N; TRANSPOSES: nt (b is stored N x K), tn (a is K x M)
 //   normals COUNT                standard normal numbers
+//   copy COUNT                   float numbers from one place of memory to another
 // Answers are lines of JSON with medians of the thread's processor time in seconds.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "annulus/base/matrix.h"
@@ -92,11 +94,26 @@ std::string time_normals(JobWords& words) {
   return fmt::format(R"({{"seconds": {:.9f}, "numbers": {}}})", seconds, numbers.size());
 }
 
+std::string time_copy(JobWords& words) {
+  const std::size_t count = words.count("a count");
+  std::vector<float> from(count, 1.0F);
+  std::vector<float> to(count, 0.0F);
+  float sum = 0.0F;  // printed, so that no copy may be left out
+  const double seconds = repeated_seconds([&] {
+    std::copy(from.begin(), from.end(), to.begin());
+    sum += to[count / 2];
+    from[count / 2] += 1.0F;
+  });
+  return fmt::format(R"({{"seconds": {:.9f}, "bytes": {}, "sum": {:.1f}}})", seconds, 2 * sizeof(float) * count,
+                     static_cast<double>(sum));
+}
+
 }  // namespace
 }  // namespace annulus
 
 int main() {
-  return annulus::run_jobs(
-      "kernel_timing",
-      {{"kernel", annulus::time_kernel}, {"product", annulus::time_product}, {"normals", annulus::time_normals}});
+  return annulus::run_jobs("kernel_timing", {{"kernel", annulus::time_kernel},
+                                             {"product", annulus::time_product},
+                                             {"normals", annulus::time_normals},
+                                             {"copy", annulus::time_copy}});
 }

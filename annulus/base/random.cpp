@@ -40,12 +40,16 @@ double RandomStream::uniform(std::uint64_t index) const {
 
 std::vector<std::uint32_t> random_permutation(const RandomStream& stream, std::uint32_t epoch, std::size_t count) {
   std::vector<std::uint32_t> order(count);
+  random_permutation(stream, epoch, order);
+  return order;
+}
+
+void random_permutation(const RandomStream& stream, std::uint32_t epoch, std::span<std::uint32_t> order) {
   std::iota(order.begin(), order.end(), 0U);
   const std::uint64_t base = std::uint64_t{epoch} << 32;
-  for (std::size_t i = count; i > 1; --i) {
+  for (std::size_t i = order.size(); i > 1; --i) {
     std::swap(order[i - 1], order[stream.below(base | (i - 1), i)]);
   }
-  return order;
 }
 
 }  // namespace annulus

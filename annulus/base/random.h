@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace annulus {
@@ -41,5 +42,7 @@ struct RandomStream {
 
 // A random order of 0..count-1; `epoch` selects one of many independent orders of the stream.
 std::vector<std::uint32_t> random_permutation(const RandomStream& stream, std::uint32_t epoch, std::size_t count);
+// The same into `order`, which holds as many numbers, without allocating.
+void random_permutation(const RandomStream& stream, std::uint32_t epoch, std::span<std::uint32_t> order);
 
 }  // namespace annulus
