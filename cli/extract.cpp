@@ -56,7 +56,7 @@ void run_extract(const ExtractCommand& options) {
     extracting.type = options.type == "f32" ? FeatureType::kFloat32 : FeatureType::kFloat16;
     extracting.first_share = first_share();
     if (only_helps()) {
-      extract_set(list, options.images, opened.backbone, opened.recipe, extracting, report, bar.callback());
+      report = extract_to_cache(list, opened.backbone, opened.recipe, extracting, bar.callback());
     } else {
       report = extract(list, opened.backbone, opened.recipe, extracting, options.output, bar.callback());
     }

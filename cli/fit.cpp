@@ -125,7 +125,6 @@ struct FitCompany {
 };
 
 void gather_company(const FitOptions& options, const FeatureSet& set, FitCompany& company, Recipe& recipe) {
-  company.team = open_team();
   if (!company.team && options.checkpoint.empty()) return;
   const std::string key = fit_key(options, recipe, set);
   if (company.team) {
@@ -148,6 +147,8 @@ void run_fit(const FitOptions& options) {
   FitCompany company;
   {
     ProgressBar bar(options.run.quiet);
+    // Before the data, so that the others end where one process cannot read them.
+    company.team = open_team();
     const FeatureSet set = load_data(options.data, options.run.threads, bar);
     TrainingData data = training_data(set, draw_split(set, {shots, options.run.seed}).support);
     rows = data.rows.labels.size();

@@ -20,6 +20,7 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/launch.h"
+#include "cli/team.h"
 
 namespace annulus::cli {
 namespace {
@@ -47,7 +48,9 @@ int complain(ErrorKind kind, std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   while (!message.empty() && message.back() == ' ') message.pop_back();
   fmt::print(stderr, "annulus: {}\n", message);
-  return exit_code(kind);
+  const int code = exit_code(kind);
+  end_team(code);
+  return code;
 }
 
 void build(CLI::App& app, Action& action) {

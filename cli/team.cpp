@@ -18,6 +18,9 @@ namespace {
 
 constexpr const char* kName = "annulus_mpi.so";
 
+using End = void (*)(int);
+End end_of_open_team = nullptr;
+
 void* open_object() {
   const std::filesystem::path beside = program_folder();
   std::string unfit;  // why an object that is there cannot be used
@@ -41,7 +44,8 @@ std::unique_ptr<Team> open_team() {
   using Make = Team* (*)();
   const auto version = reinterpret_cast<Version>(dlsym(object, "annulus_team_version"));
   const auto make = reinterpret_cast<Make>(dlsym(object, "annulus_open_team"));
-  if (version == nullptr || make == nullptr || std::string_view(version()) != kVersion) {
+  const auto end = reinterpret_cast<End>(dlsym(object, "annulus_end_team"));
+  if (version == nullptr || make == nullptr || end == nullptr || std::string_view(version()) != kVersion) {
     fail(ErrorKind::kUsage, "expected {} of annulus {}, found that of another version", kName, kVersion);
   }
   std::unique_ptr<Team> team(make());
@@ -51,7 +55,13 @@ std::unique_ptr<Team> open_team() {
          "was built with",
          launch().size, team->size(), kName);
   }
+  // Not before the team is known to be one: there would be nobody to end.
+  end_of_open_team = end;
   return team;
+}
+
+void end_team(int code) {
+  if (end_of_open_team != nullptr) end_of_open_team(code);
 }
 
 }  // namespace annulus::cli

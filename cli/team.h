@@ -12,4 +12,8 @@ namespace annulus::cli {
 // another number of processes than the launcher's variables say.
 std::unique_ptr<Team> open_team();
 
+// Ends all processes of the team with this exit code, this one too, where a team was opened and is not done: the others
+// may be waiting for a process that failed. Elsewhere it does nothing.
+void end_team(int code);
+
 }  // namespace annulus::cli

@@ -81,8 +81,7 @@ class MpiTeam : public Team {
     MPI_Comm_rank(members, &rank_);
     MPI_Comm_size(members, &size_);
   }
-  // After an error the others may be waiting for this process: it ends without a word to them, and the launcher ends
-  // them.
+  // After an error the others may be waiting for this process: no call that waits for them, annulus_end_team ends them.
   ~MpiTeam() override {
     if (std::uncaught_exceptions() > 0) return;
     if (members_ == MPI_COMM_WORLD) {
@@ -162,5 +161,15 @@ annulus::Team* annulus_open_team() {
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   return new annulus::MpiTeam(MPI_COMM_WORLD);
+}
+
+// Ends every process of the job, wherever it is waiting. Does not come back while MPI is open, and does nothing
+// otherwise.
+void annulus_end_team(int code) {
+  int begun = 0;
+  int over = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&over);
+  if (begun != 0 && over == 0) MPI_Abort(MPI_COMM_WORLD, code);
 }
 }

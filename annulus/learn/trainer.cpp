@@ -178,12 +178,16 @@ class Training {
   bool run_epoch(std::size_t epoch, std::size_t first) {
     const double learning_rate = decayed_learning_rate(options_, epoch);
     const RandomStream shuffle{options_.seed, RandomUse::kShuffle, start_stream(options_)};
-    const auto order = hooks_.order ? hooks_.order(epoch)
-                                    : random_permutation(shuffle, static_cast<std::uint32_t>(epoch), rows_.rows());
-    for (bool begins = true; first < order.size(); first += options_.batch, begins = false) {
+    if (hooks_.order) {
+      order_ = hooks_.order(epoch);
+    } else {
+      order_.resize(rows_.rows());
+      random_permutation(shuffle, static_cast<std::uint32_t>(epoch), order_);
+    }
+    for (bool begins = true; first < order_.size(); first += options_.batch, begins = false) {
       between_steps(epoch, begins, true);
-      const std::size_t count = std::min(options_.batch, order.size() - first);
-      const StepSums sums = take_step(std::span<const std::uint32_t>(order).subspan(first, count), learning_rate);
+      const std::size_t count = std::min(options_.batch, order_.size() - first);
+      const StepSums sums = take_step(std::span<const std::uint32_t>(order_).subspan(first, count), learning_rate);
       epoch_loss_ += sums.loss * static_cast<double>(count);
       hits_ += sums.hits;
       if (hooks_.after_step) {
@@ -191,7 +195,7 @@ class Training {
                            updater_.offset_gradient(), &head_});
       }
     }
-    return end_epoch(epoch, order.size());
+    return end_epoch(epoch, order_.size());
   }
 
   // Tells how far the training is, hears who wants to stop (an epoch of many classes takes minutes), and keeps the
@@ -312,8 +316,28 @@ class Training {
   SteadyTime reported_{};
   double epoch_loss_ = 0.0;  // so far, this process's part
   double hits_ = 0.0;
-  double accuracy_ = 0.0;  // of the last epoch
+  std::vector<std::uint32_t> order_;  // of the rows in the epoch
+  double accuracy_ = 0.0;             // of the last epoch
 };
+
+// How far an accuracy is: batches, and what was right in them, this process's part.
+struct Count {
+  std::size_t step = 0;
+  double hits = 0.0;
+};
+
+// Of a pass that was ended; the first process takes all of it over.
+Count counted_before(const TrainOptions& options) {
+  const auto found = options.log == nullptr ? std::nullopt : options.log->find_state({});
+  if (!found) return {};
+  const bool first = options.share == nullptr || options.share->everyone().rank() == 0;
+  return {found->steps, first ? found->hits : 0.0};
+}
+
+void keep_count(const TrainOptions& options, Count count) {
+  if (options.share != nullptr) options.share->everyone().sum(std::span<double>(&count.hits, 1));
+  options.log->keep_state({count.step, 0.0, count.hits}, {});
+}
 
 }  // namespace
 
@@ -348,17 +372,18 @@ double training_accuracy(const Head<T>& head, const TrainingRows<T>& rows, const
   const HeadView<T> view{head.kind, std::as_const(weights).view(), head.bias};
   const auto first_class = static_cast<std::int32_t>(class_block(options.share, rows.classes).first);
   std::vector<std::int32_t> labels;
-  double hits = 0.0;
-  std::size_t step = 0;
+  auto [step, hits] = counted_before(options);
   SteadyTime reported = now();
-  for (std::size_t start = 0; start < rows.rows(); start += options.batch, ++step) {
-    double stops = 0.0;
+  for (std::size_t start = step * options.batch; start < rows.rows(); start += options.batch, ++step) {
+    std::array<double, 2> wants{};  // to stop, to keep the count
     if (progress && now() - reported > kReportInterval) {
-      stops = progress({"count what is right", start, rows.rows(), {}}) ? 0.0 : 1.0;
+      wants[0] = progress({"count what is right", start, rows.rows(), {}}) ? 0.0 : 1.0;
       reported = now();
     }
-    if (options.share != nullptr) options.share->everyone().sum(std::span<double>(&stops, 1));
-    if (stops > 0.0) throw Error(ErrorKind::kCancelled, kStopped);
+    if (options.log != nullptr && options.log->state_is_due()) wants[1] = 1.0;
+    if (options.share != nullptr) options.share->everyone().sum(wants);
+    if (wants[0] > 0.0) throw Error(ErrorKind::kCancelled, kStopped);
+    if (wants[1] > 0.0) keep_count(options, {step, hits});
     const std::size_t whole = std::min(options.batch, rows.rows() - start);
     const Slice slice = slice_of_batch(options.share, whole);
     if (slice.count == 0) continue;

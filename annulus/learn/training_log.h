@@ -9,7 +9,8 @@
 
 namespace annulus {
 
-// Of a training that is under way: sums within the epoch. Of a finished one: means of its last epoch.
+// Of a training that is under way: sums within the epoch. Of an accuracy: sums so far. Of a finished one: means of its
+// last epoch.
 struct TrainingNumbers {
   std::uint64_t steps = 0;
   double loss = 0.0;
@@ -42,7 +43,8 @@ class TrainingLog {
   // `continues`: it went on from the head that the training before it left, which is then needed no more.
   virtual void keep_training(const TrainingNumbers& numbers, bool continues, std::span<const KeptNumbers> head) = 0;
 
-  // The state of the training that comes next, if it was under way: the numbers are filled in.
+  // The state of the training or accuracy that comes next, if it was under way: the numbers are filled in. That of an
+  // accuracy has none: its steps and hits are all.
   virtual std::optional<TrainingNumbers> find_state(std::span<const KeptNumbers> state) = 0;
   virtual bool state_is_due() const = 0;
   virtual void keep_state(const TrainingNumbers& numbers, std::span<const KeptNumbers> state) = 0;

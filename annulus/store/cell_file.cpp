@@ -41,6 +41,7 @@ CellFile::CellFile(std::filesystem::path path) : path_(std::move(path)) {
   descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor_ < 0) fail(ErrorKind::kIo, "{}: cannot open: {}", path_.string(), std::strerror(errno));
   try {
+    const auto alone = lock_number(descriptor_, kWriting, path_);
     read_new_lines();
   } catch (...) {
     close(descriptor_);
@@ -50,7 +51,8 @@ CellFile::CellFile(std::filesystem::path path) : path_(std::move(path)) {
 
 CellFile::~CellFile() { close(descriptor_); }
 
-// Leaves a last line without its end alone: its writer may be at it.
+// The caller holds the lock to write: a line that is replaced while it is read in pieces would look damaged. Leaves a
+// last line without its end alone: a kill cut it off.
 void CellFile::read_new_lines() {
   std::string text;
   std::array<char, 1 << 16> buffer{};
@@ -75,6 +77,7 @@ void CellFile::read_new_lines() {
 std::optional<std::string> CellFile::find(const std::string& key) {
   auto found = values_.find(key);
   if (found == values_.end()) {
+    const auto alone = lock_number(descriptor_, kWriting, path_);
     read_new_lines();
     found = values_.find(key);
   }

@@ -131,52 +131,53 @@ class Extraction {
     Matrix<float> prepared(images.size(), recipe_.output_size());
     std::vector<float> scratch(backbone_.dimension());
     for (const std::size_t index : images) {
-      guard(index, [&](const std::string& path) {
-        const auto bytes = load_image_bytes(path, decode_options(recipe_).limits.max_bytes);
-        const Digest digest = sha256_digest(bytes);
-        if (found(index, digest, scratch)) return;
-        auto claim = cache_.claim(digest);
-        // Another process may have finished it since the cache was read.
-        cache_.refresh();
-        if (found(index, digest, scratch)) return;
-        if (!claim) {
-          const std::lock_guard lock(mutex_);
-          deferred_.push_back(index);
-          return;
-        }
-        prepare(bytes, path, recipe_, prepared.row(missing.size()));
-        missing.push_back(index);
-        digests.push_back(digest);
-        claims.push_back(std::move(claim));
+      std::vector<std::byte> bytes;
+      const bool read = usable(index, [&](const std::string& path) {
+        bytes = load_image_bytes(path, decode_options(recipe_).limits.max_bytes);
       });
+      if (!read) continue;
+      const Digest digest = sha256_digest(bytes);
+      if (found(index, digest, scratch)) continue;
+      auto claim = cache_.claim(digest);
+      // Another process may have finished it since the cache was read.
+      cache_.refresh();
+      if (found(index, digest, scratch)) continue;
+      if (!claim) {
+        const std::lock_guard lock(mutex_);
+        deferred_.push_back(index);
+        continue;
+      }
+      const bool decoded =
+          usable(index, [&](const std::string& path) { prepare(bytes, path, recipe_, prepared.row(missing.size())); });
+      if (!decoded) continue;
+      missing.push_back(index);
+      digests.push_back(digest);
+      claims.push_back(std::move(claim));
     }
     if (missing.empty()) return;
     Matrix<float> rows(missing.size(), backbone_.dimension());
     backbone_.run(prepared.view().rows_at(0, missing.size()), recipe_.output_height(), recipe_.output_width(),
                   rows.view());
     for (std::size_t i = 0; i < missing.size(); ++i) {
-      bool usable = true;
-      guard(missing[i], [&](const std::string& path) {
-        usable = false;
-        check_row(rows.row(i), path);
-        usable = true;
-      });
-      if (!usable) continue;
+      if (!usable(missing[i], [&](const std::string& path) { check_row(rows.row(i), path); })) continue;
       positions_[missing[i]] = cache_.append(digests[i], rows.row(i));
       computed_.fetch_add(1);
     }
   }
 
+  // Whether work on an image alone, which does not touch the cache, ends well; if not, the image counts as broken.
   template <class Work>
-  void guard(std::size_t index, const Work& work) {
+  bool usable(std::size_t index, const Work& work) {
     try {
       work(list_.paths[index]);
+      return true;
     } catch (const Error& error) {
       if (options_.strict || list_.paths.size() == 1 || !blames_image(error)) throw;
       const std::lock_guard lock(mutex_);
       ++broken_;
       reasons_.emplace(index, error.what());
       if (reasons_.size() > kMostReasons) reasons_.erase(std::prev(reasons_.end()));
+      return false;
     }
   }
 
@@ -234,14 +235,11 @@ std::filesystem::path cache_of(const ExtractOptions& options) {
   return options.cache.empty() ? cache_folder() / "features" : options.cache;
 }
 
-// Fills in the report and gives back the rows, which lie in a nameless file of spill_folder.
-FeatureSetParts extract_parts(const ImageList& list, const Backbone& backbone, const PreprocessRecipe& wanted,
-                              const ExtractOptions& options, const std::filesystem::path& spill_folder,
-                              ExtractReport& result, const ProgressCallback& progress) {
-  const PreprocessRecipe recipe = planar(wanted);
+// Puts the rows that are missing into the cache, fills in the report and gives back where each image's row is.
+std::vector<std::uint64_t> fill_cache(const ImageList& list, const Backbone& backbone, const PreprocessRecipe& recipe,
+                                      const ExtractOptions& options, FeatureCache& cache, ExtractReport& result,
+                                      const ProgressCallback& progress) {
   check_recipe(recipe);
-  const auto provenance = feature_provenance(backbone, recipe, options.backbone_name);
-  FeatureCache cache(cache_of(options), feature_maker(backbone, recipe), backbone.dimension());
   Extraction extraction(list, backbone, recipe, options, cache);
   extraction.run(progress);
   result = extraction.result();
@@ -250,9 +248,22 @@ FeatureSetParts extract_parts(const ImageList& list, const Backbone& backbone, c
     fail(ErrorKind::kInput, "none of {} images could be used; the first: {}", list.paths.size(),
          result.reasons.empty() ? "there are none" : result.reasons.front());
   }
-  FeatureSetParts parts =
-      collect(list, extraction.positions(), cache, backbone.dimension(), options.type, spill_folder);
-  parts.provenance = provenance;
+  return extraction.positions();
+}
+
+FeatureCache open_cache(const Backbone& backbone, const PreprocessRecipe& recipe, const ExtractOptions& options) {
+  return {cache_of(options), feature_maker(backbone, recipe), backbone.dimension()};
+}
+
+// Fills in the report and gives back the rows, which lie in a nameless file of spill_folder.
+FeatureSetParts extract_parts(const ImageList& list, const Backbone& backbone, const PreprocessRecipe& wanted,
+                              const ExtractOptions& options, const std::filesystem::path& spill_folder,
+                              ExtractReport& result, const ProgressCallback& progress) {
+  const PreprocessRecipe recipe = planar(wanted);
+  FeatureCache cache = open_cache(backbone, recipe, options);
+  const auto positions = fill_cache(list, backbone, recipe, options, cache, result, progress);
+  FeatureSetParts parts = collect(list, positions, cache, backbone.dimension(), options.type, spill_folder);
+  parts.provenance = feature_provenance(backbone, recipe, options.backbone_name);
   return parts;
 }
 
@@ -269,6 +280,15 @@ FeatureSet extract_set(const ImageList& list, const std::string& source, const B
   FeatureSetParts parts = extract_parts(list, backbone, recipe, options, cache_of(options), result, progress);
   parts.source = source;
   return FeatureSet(std::move(parts));
+}
+
+ExtractReport extract_to_cache(const ImageList& list, const Backbone& backbone, const PreprocessRecipe& wanted,
+                               const ExtractOptions& options, const ProgressCallback& progress) {
+  const PreprocessRecipe recipe = planar(wanted);
+  FeatureCache cache = open_cache(backbone, recipe, options);
+  ExtractReport result;
+  fill_cache(list, backbone, recipe, options, cache, result, progress);
+  return result;
 }
 
 ExtractReport extract(const ImageList& list, const Backbone& backbone, const PreprocessRecipe& recipe,

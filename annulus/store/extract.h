@@ -29,7 +29,7 @@ struct ExtractOptions {
 };
 
 struct ExtractReport {
-  std::size_t written = 0;           // rows of the feature file
+  std::size_t written = 0;           // rows of the feature file: images that could be used
   std::size_t computed = 0;          // images the backbone ran on
   std::size_t cached = 0;            // images whose features were there already
   std::size_t broken = 0;            // images left out
@@ -53,6 +53,10 @@ ExtractReport extract(const ImageList& list, const Backbone& backbone, const Pre
 FeatureSet extract_set(const ImageList& list, const std::string& source, const Backbone& backbone,
                        const PreprocessRecipe& recipe, const ExtractOptions& options, ExtractReport& result,
                        const ProgressCallback& progress = {});
+
+// The same without collecting the rows, for a process that helps another one to them: they are in the cache.
+ExtractReport extract_to_cache(const ImageList& list, const Backbone& backbone, const PreprocessRecipe& recipe,
+                               const ExtractOptions& options, const ProgressCallback& progress = {});
 
 // Features of a few images in memory, for prediction; the cache is not touched.
 struct ImageFeatures {

@@ -150,6 +150,7 @@ void FeatureCache::open_files(const std::filesystem::path& folder, const std::st
 void FeatureCache::load_new_keys() {
   constexpr std::size_t kBlock = 4096;
   const std::uint64_t total = (size_of(keys_, keys_path_) - sizeof(Header)) / sizeof(KeyRecord);
+  if (loaded_ >= total) return;
   std::vector<KeyRecord> block(kBlock);
   while (loaded_ < total) {
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, total - loaded_));
@@ -161,6 +162,8 @@ void FeatureCache::load_new_keys() {
       positions_[block[i].image] = loaded_ + i;  // the last row of an image counts
     loaded_ += count;
   }
+  // Taking a lock makes the client of a file server forget what it read of the rows before these came.
+  lock_number(rows_file_, kGrowing, keys_path_);
 }
 
 std::size_t FeatureCache::rows() const {
@@ -204,7 +207,11 @@ std::uint64_t FeatureCache::append(const Digest& image, std::span<const float> r
   // Whatever lies beyond the last whole key was left by a killed process and is overwritten.
   const std::uint64_t position = loaded_;
   const auto bytes = std::as_bytes(row);
-  write_at(rows_file_, bytes, position * bytes.size(), keys_path_);
+  {
+    // Giving a lock back sends what was written to a file server: the row is there before its key.
+    const auto shown = lock_number(rows_file_, kGrowing, keys_path_);
+    write_at(rows_file_, bytes, position * bytes.size(), keys_path_);
+  }
   const KeyRecord key{image, row_checksum(image, row)};
   write_at(keys_, std::as_bytes(std::span(&key, 1)), sizeof(Header) + position * sizeof(KeyRecord), keys_path_);
   positions_[image] = position;

@@ -164,7 +164,10 @@ std::optional<double> TrainingLogFile::find_accuracy() {
 void TrainingLogFile::keep_accuracy(double accuracy) {
   calls_.push_back({accuracy, {}, false});
   next_ = calls_.size();
+  const bool had_state = running_.has_value();
+  running_.reset();
   commit();
+  if (had_state) remove_files({state_file(0), state_file(1)});
 }
 
 std::optional<TrainingNumbers> TrainingLogFile::find_training(std::span<const KeptNumbers> head) {
@@ -196,7 +199,7 @@ void TrainingLogFile::keep_training(const TrainingNumbers& numbers, bool continu
 std::optional<TrainingNumbers> TrainingLogFile::find_state(std::span<const KeptNumbers> state) {
   if (!running_ || next_ != calls_.size()) return std::nullopt;
   read_numbers(state_file(running_->slot), state);
-  steps_found_ += running_->numbers.steps;
+  if (!state.empty()) steps_found_ += running_->numbers.steps;
   return running_->numbers;
 }
 

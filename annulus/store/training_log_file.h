@@ -15,9 +15,10 @@
 namespace annulus {
 
 // FILE is a small JSON text that names the files beside it which count: FILE.head-N, the head that training number N
-// left, and FILE.state-0 or -1, the training that is under way. Those are written and synced before FILE is replaced,
-// so that a kill at any time leaves the last whole state. Processes that share a fit write their blocks into the same
-// files; another number of processes may read them. All must see the same folder.
+// left, and FILE.state-0 or -1, the training that is under way (an accuracy that is has its numbers in FILE). Those are
+// written and synced before FILE is replaced, so that a kill at any time leaves the last whole state. Processes that
+// share a fit write their blocks into the same files; another number of processes may read them. All must see the same
+// folder.
 class TrainingLogFile : public TrainingLog {
  public:
   struct Options {

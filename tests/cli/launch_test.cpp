@@ -8,6 +8,7 @@
 
 #include "annulus/base/random.h"
 #include "tests/cli/rank.h"
+#include "tests/vision/needs_onnxruntime.h"
 
 namespace annulus {
 namespace {
@@ -79,6 +80,34 @@ TEST(Launch, KilledRanksLoseNothingAndDoubleNothing) {
   EXPECT_EQ(lines_of(scratch / "cells"), kGridCells);
 }
 
+#ifdef ANNULUS_MPIRUN
+TEST(Launch, WithRecoveryMpirunGoesOnWithoutARankThatWasKilled) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const auto longer = [&](const std::string& json, const std::string& cells) {
+    std::vector<std::string> arguments = grid(features, scratch / json, cells);
+    arguments.insert(arguments.end(), {"--epochs", "200", "--threads", "1", "-q"});
+    return annulus_command(arguments);
+  };
+  ASSERT_EQ(Child(scratch, longer("alone.json", "")).wait().exit_code, 0);
+  const std::string cells = scratch / "cells";
+  const std::string place = scratch / "process";
+  bool killed = false;
+  for (int tries = 0; tries < 5 && !killed; ++tries) {
+    for (const std::string& old : {cells, place + "-1", scratch / "shared.json"}) std::filesystem::remove(old);
+    Child child(scratch, mpirun(3, with_numbers(place, longer("shared.json", cells)), {"--enable-recovery"}));
+    // No rank ends before the last cell is there.
+    while (lines_of(cells) < 3 && !std::filesystem::exists(scratch / "shared.json")) usleep(1000);
+    killed = lines_of(cells) < kGridCells && kill_rank(place, 1);
+    const Outcome told = child.wait();
+    ASSERT_EQ(told.exit_code, 0) << told.err;
+    EXPECT_EQ(essence(scratch / "shared.json"), essence(scratch / "alone.json"));
+    EXPECT_EQ(lines_of(cells), kGridCells);
+  }
+  EXPECT_TRUE(killed) << "the grid was done before a rank could be killed";
+}
+#endif
+
 TEST(Launch, RanksShareEpisodes) {
   const Scratch scratch;
   const std::string features = write_small_features(scratch);
@@ -107,6 +136,35 @@ TEST(Launch, WithoutANameForTheJobAFileToShareIsAskedFor) {
   const std::string features = write_small_features(scratch);
   Rank first(0, 2, grid(features, scratch / "r.json", ""));
   expect_complaint(first.wait(), 2, "--resume");
+}
+
+class SharedExtraction : public NeedsOnnxRuntime {};
+
+TEST_F(SharedExtraction, AHelperLeavesTheCollectingOfRowsToTheFirst) {
+  const Scratch scratch;
+  const std::string data = ANNULUS_TEST_DATA;
+  std::filesystem::create_directories(scratch / "images/one");
+  for (const char* name : {"exif_1.jpg", "exif_2.jpg", "exif_3.jpg"}) {
+    std::filesystem::copy(data + "/images/" + name, scratch / "images/one");
+  }
+  const std::vector<std::string> arguments{"extract",    scratch / "images",
+                                           "-o",         scratch / "features.safetensors",
+                                           "--backbone", data + "/backbones/any_size.onnx",
+                                           "--cache",    scratch / "cache",
+                                           "-q",         "--preprocess",
+                                           "unit"};
+  const Outcome whole = run_annulus(scratch, arguments);
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  // All rows are known: who only helps has nothing to write, to no file.
+  const auto code_without_writing = [&](const std::string& rank) {
+    std::vector<std::string> words{
+        "sh", "-c", "ulimit -f 0; exec \"$0\" \"$@\"", "env", "OMPI_COMM_WORLD_RANK=" + rank, "OMPI_COMM_WORLD_SIZE=2"};
+    const auto command = annulus_command(arguments);
+    words.insert(words.end(), command.begin(), command.end());
+    return Child(scratch, words).wait().exit_code;
+  };
+  EXPECT_NE(code_without_writing("0"), 0);
+  EXPECT_EQ(code_without_writing("1"), 0);
 }
 
 TEST(Launch, OtherVerbsAreDoneByTheFirstAlone) {

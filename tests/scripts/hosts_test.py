@@ -29,6 +29,7 @@ def connect_hosts():
         ip("-n", name, "addr", "add", f"{address}/24", "dev", name[-15:])
         ip("-n", name, "link", "set", name[-15:], "up")
         ip("-n", name, "link", "set", "lo", "up")
+        ip("netns", "exec", name, "true")
 
 
 def remove_hosts():
@@ -54,11 +55,11 @@ class TwoHosts(unittest.TestCase):
             fit = f"{ANNULUS} fit {features} --shots 3 --epochs 10 --virtual 8 --threads 1 -q --json"
             alone = subprocess.run(["sh", "-c", f"{fit} -o {place}/alone.safetensors"], check=True, capture_output=True, text=True)
             mpirun = (f"mpirun --allow-run-as-root -n 2 --host {','.join(ADDRESSES)} --mca plm_rsh_agent {agent} --mca plm_rsh_no_tree_spawn 1 "
-                      f"--mca btl tcp,self --mca btl_tcp_if_include 198.18.77.0/24 --mca oob_tcp_if_include 198.18.77.0/24")
+                      f"--mca mpi_yield_when_idle 1 --mca btl tcp,self --mca btl_tcp_if_include 198.18.77.0/24 --mca oob_tcp_if_include 198.18.77.0/24")
             before = bytes_received(1)
             there = ["ip", "netns", "exec", NAMES[0], "unshare", "--uts", "sh", "-c"]
             shared = subprocess.run([*there, f"hostname host0; exec {mpirun} {fit} -o {place}/shared.safetensors"], check=False, capture_output=True,
-                                    text=True, timeout=120)
+                                    text=True, timeout=600)
             self.assertEqual(shared.returncode, 0, shared.stderr)
             self.assertGreater(bytes_received(1) - before, 100_000)  # the sums of a training went over the cable
             one, two = json.loads(alone.stdout), json.loads(shared.stdout)

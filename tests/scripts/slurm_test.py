@@ -63,30 +63,50 @@ class Slurm:
                 raise OSError(f"Slurm did not come up, waiting for {what}:\n{logs}")
             time.sleep(0.1)
 
-    def environment(self):
+    def environment(self, program=ANNULUS):
         path = os.environ["PATH"] + ":/usr/sbin:/sbin"
         as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        return {**os.environ, **as_root, "SLURM_CONF": str(self.conf), "ANNULUS": str(ANNULUS), "PATH": path}
+        return {**os.environ, **as_root, "SLURM_CONF": str(self.conf), "ANNULUS": str(program), "PATH": path}
 
-    def run(self, *words, check=True):
-        done = subprocess.run(list(map(str, words)), env=self.environment(), cwd=self.folder, capture_output=True, text=True, check=False)
+    def run(self, *words, check=True, program=ANNULUS):
+        done = subprocess.run(list(map(str, words)), env=self.environment(program), cwd=self.folder, capture_output=True, text=True, check=False,
+                              timeout=600)
         if check and done.returncode != 0:
             logs = "".join(log.read_text(errors="replace")[-2000:] for log in self.folder.glob("slurm-*.out"))
             raise AssertionError(f"{words} ended with {done.returncode}: {done.stdout}{done.stderr}{logs}")
         return done
 
-    def submit(self, script, tasks, *arguments):
-        return self.run("sbatch", "--wait", f"--ntasks={tasks}", "--cpus-per-task=1", EXAMPLES / script, *arguments)
+    def submit(self, script, tasks, *arguments, **how):
+        return self.run("sbatch", "--wait", f"--ntasks={tasks}", "--cpus-per-task=1", EXAMPLES / script, *arguments, **how)
 
     def stop(self):
+        # One after the other: steps that slurmd waits for still have the controller to tell that they ended.
         for daemon in reversed(self.daemons):
             daemon.terminate()
-        for daemon in self.daemons:
             daemon.wait()
 
 
 def annulus(*words):
     subprocess.run([ANNULUS, *map(str, words)], check=True, stdout=subprocess.DEVNULL)
+
+
+def dying(rank):
+    """The program, of which that task is killed at its start."""
+    script = SLURM.folder / f"dying-{rank}"
+    script.write_text(f'#!/bin/sh\n[ "$SLURM_PROCID" != {rank} ] || kill -9 $$\nexec {ANNULUS} "$@"\n')
+    script.chmod(0o755)
+    return script
+
+
+def has_onnxruntime():
+    told = subprocess.run([ANNULUS, "extract", DATA / "images" / "exif_1.jpg", "-o", SLURM.folder / "one.safetensors", "-q", "--preprocess", "unit",
+                           "--backbone", DATA / "backbones" / "any_size.onnx", "--cache", SLURM.folder / "one"], check=False, capture_output=True,
+                          text=True)
+    return told.returncode == 0 or "ONNX Runtime" not in told.stderr
+
+
+def knows_pmix():
+    return any(pathlib.Path("/usr/lib").glob("*/slurm*/mpi_pmix.so"))
 
 
 class BatchScripts(unittest.TestCase):
@@ -98,8 +118,16 @@ class BatchScripts(unittest.TestCase):
         SLURM.submit("evaluate.sbatch", 2, place / "f.safetensors", place / "shared.json", *quick)
         self.assertEqual(report_essence(place / "shared.json"), report_essence(place / "alone.json"))
         self.assertEqual(len((place / "shared.json.cells").read_text().splitlines()), 12)
+        # A helper that dies costs nothing; the first one writes.
+        SLURM.submit("evaluate.sbatch", 2, place / "f.safetensors", place / "helped.json", *quick, program=dying(1))
+        self.assertEqual(report_essence(place / "helped.json"), report_essence(place / "alone.json"))
+        done = SLURM.submit("evaluate.sbatch", 2, place / "f.safetensors", place / "helped.json", *quick, program=dying(0), check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertTrue((place / "helped.json.old").exists())
 
     def test_images_by_two_tasks_give_the_features_of_one_process(self):
+        if not has_onnxruntime():
+            self.skipTest("ONNX Runtime is not to be had")
         place = SLURM.folder
         backbone = ["--backbone", DATA / "backbones" / "any_size.onnx", "--preprocess", "unit"]
         (place / "images" / "one").mkdir(parents=True)
@@ -108,6 +136,8 @@ class BatchScripts(unittest.TestCase):
         annulus("extract", place / "images", "-o", place / "alone.safetensors", "--cache", place / "cache", "-q", *backbone)
         SLURM.submit("extract.sbatch", 2, place / "images", place / "shared.safetensors", *backbone)
         self.assertEqual((place / "shared.safetensors").read_bytes(), (place / "alone.safetensors").read_bytes())
+        SLURM.submit("extract.sbatch", 2, place / "images", place / "helped.safetensors", *backbone, program=dying(1))
+        self.assertEqual((place / "helped.safetensors").read_bytes(), (place / "alone.safetensors").read_bytes())
 
     @unittest.skipUnless(shutil.which("mpirun") and (ANNULUS.parent / "annulus_mpi.so").exists(), "the program was built without MPI")
     def test_a_fit_by_two_tasks_is_that_of_one_process(self):
@@ -117,8 +147,25 @@ class BatchScripts(unittest.TestCase):
         annulus("fit", place / "g.safetensors", "-o", place / "one.safetensors", "-q", *quick)
         SLURM.submit("fit.sbatch", 2, place / "g.safetensors", place / "two.safetensors", *quick)
         self.assertFalse((place / "two.safetensors.checkpoint").exists())
-        answers = [subprocess.run([ANNULUS, "predict", place / model, place / "g.safetensors", "--format", "csv", "--top", "1", "-q"], check=True,
-                                  capture_output=True, text=True).stdout.splitlines() for model in ("one.safetensors", "two.safetensors")]
+        self.expect_same_answers(place, "two.safetensors")
+
+    @unittest.skipUnless((ANNULUS.parent / "annulus_mpi.so").exists() and knows_pmix(), "built without MPI, or this Slurm knows no PMIx")
+    def test_srun_starts_a_fit_and_ends_it(self):
+        place = SLURM.folder
+        quick = ["--shots", "3", "--epochs", "5", "--virtual", "8", "--epsilon", "1", "-q"]
+        srun = ["srun", "--mpi=pmix", "--kill-on-bad-exit=1", "-n", "2", ANNULUS, "fit", place / "g.safetensors", *quick]
+        annulus("demo-generated", "--ways", 10, "-q", "--features", place / "g.safetensors", "-o", place / "o.safetensors")
+        annulus("fit", place / "g.safetensors", "-o", place / "one.safetensors", *quick)
+        SLURM.run(*srun, "-o", place / "three.safetensors")
+        self.expect_same_answers(place, "three.safetensors")
+        # The first one alone cannot write; the second one does not wait for it.
+        done = SLURM.run(*srun, "-o", place / "nowhere" / "m.safetensors", check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("annulus: ", done.stderr)
+
+    def expect_same_answers(self, place, model):
+        answers = [subprocess.run([ANNULUS, "predict", place / name, place / "g.safetensors", "--format", "csv", "--top", "1", "-q"], check=True,
+                                  capture_output=True, text=True).stdout.splitlines() for name in ("one.safetensors", model)]
         labels = [[line.split(",")[1] for line in lines] for lines in answers]
         same = sum(one == two for one, two in zip(*labels))
         self.assertGreater(len(labels[0]), 100)

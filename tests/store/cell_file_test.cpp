@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <fstream>
 #include <vector>
 
 #include "tests/store/expect_error.h"
@@ -78,6 +79,25 @@ TEST(CellFile, RunsFindWhatOthersKeep) {
   EXPECT_EQ(first.find(key('b')), "2");
   CellFile third(folder / "cells");
   EXPECT_EQ(third.size(), 3U);
+}
+
+// Long lines take several reads, and one that a kill cut off is replaced by the next writer.
+TEST(CellFile, ALineThatIsReplacedWhileItIsReadIsNoDamage) {
+  const ScratchFolder folder;
+  CellFile reader(folder / "cells");
+  const pid_t writer = fork();
+  if (writer == 0) {
+    CellFile cells(folder / "cells");
+    for (char digit = '1'; digit <= '9'; ++digit) {
+      for (int i = 0; i < 20; ++i) {
+        std::ofstream(folder / "cells", std::ios::binary | std::ios::app) << std::string(150000, 'x');
+        cells.keep(key(digit), std::string(200000, digit));
+      }
+    }
+    _exit(0);
+  }
+  while (waitpid(writer, nullptr, WNOHANG) == 0) EXPECT_NO_THROW(reader.find(key('a')));
+  EXPECT_EQ(reader.find(key('9')), std::string(200000, '9'));
 }
 
 TEST(CellFile, ACellIsClaimedByOneRunAtATime) {

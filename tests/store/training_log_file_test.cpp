@@ -83,6 +83,49 @@ TEST(TrainingLogFile, AnEndedFitGoesOnToTheSameBits) {
   EXPECT_EQ(scratch.files(), 0U) << "nothing is left once the fit is done";
 }
 
+// Ends the work right after the second state that is kept.
+class EndingLog : public TrainingLogFile {
+ public:
+  using TrainingLogFile::TrainingLogFile;
+  void keep_state(const TrainingNumbers& numbers, std::span<const KeptNumbers> state) override {
+    TrainingLogFile::keep_state(numbers, state);
+    if (++kept_ == 2) throw Error(ErrorKind::kCancelled, "ended");
+  }
+
+ private:
+  int kept_ = 0;
+};
+
+TEST(TrainingLogFile, AnEndedAccuracyGoesOnFromItsLastState) {
+  const ScratchFolder scratch;
+  const LabelledRows labelled = small_rows();
+  const auto rows =
+      make_training_rows<float>(labelled.features.view(), labelled.labels, labelled.classes, NoiseShape::kSpherical);
+  TrainOptions options;
+  options.batch = 4;
+  options.virtual_count = 6;
+  options.epsilon = 1.0;
+  options.threads = 1;
+  const auto head = initial_head<float>(HeadKind::kCosine, rows.classes, rows.dimension(), 1, 0);
+  const double whole = training_accuracy(head, rows, options);
+  std::size_t ended = 0;
+  for (bool done = false; !done;) {
+    EndingLog log(scratch / "checkpoint", "key", {0.0, nullptr, true});
+    options.log = &log;
+    try {
+      EXPECT_EQ(training_accuracy(head, rows, options), whole);
+      EXPECT_FALSE(log.find_state({}).has_value());
+      log.remove();
+      done = true;
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::kCancelled);
+      ASSERT_LT(++ended, 7U) << "each start goes a batch further";
+    }
+  }
+  EXPECT_EQ(ended, 6U) << "28 rows are seven batches, and a state is kept before each";
+  EXPECT_EQ(scratch.files(), 0U);
+}
+
 TEST(TrainingLogFile, OneFitAtATimeIsAtACheckpoint) {
   const ScratchFolder scratch;
   {
