@@ -128,7 +128,8 @@ TEST(TorchFile, NamesNestedTensorsAndListsOfNumbers) {
 }
 
 TEST(TorchFile, AHostilePickleIsNamedAndNotRun) {
-  const std::filesystem::path proof = std::filesystem::temp_directory_path() / ("annulus_pickle_was_run_" + std::to_string(::getpid()));
+  const std::filesystem::path proof =
+      std::filesystem::temp_directory_path() / ("annulus_pickle_was_run_" + std::to_string(::getpid()));
   std::filesystem::remove(proof);
   const std::string command = "touch " + proof.string();
   for (const std::string& module : {"os"s, "posix"s}) {
