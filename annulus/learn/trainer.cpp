@@ -157,8 +157,9 @@ class Training {
     if (!find_finished()) {
       find_state();
       const std::size_t steps = steps_an_epoch(rows_.rows(), options_);
+      std::size_t first = result_.steps % steps * options_.batch;  // in the epoch that goes on; others start at 0
       for (std::size_t epoch = result_.steps / steps; epoch < options_.epochs; ++epoch) {
-        if (run_epoch(epoch, result_.steps % steps * options_.batch)) break;
+        if (run_epoch(epoch, std::exchange(first, 0))) break;
       }
       between_steps(options_.epochs, true, false);
       if (!std::isfinite(result_.final_loss)) {

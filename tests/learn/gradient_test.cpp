@@ -210,6 +210,18 @@ TEST_P(SameBits, ForOneTwoAndFourThreads) {
 // 12,800 noise rows are wanted of a training: 10 steps of R 20 want the smallest groups that cost no more than the rest
 // of a step (20 * 4 * 64 / (20 * 32 + 4 * 64) originals, rounded up), 640 steps are content with one group.
 // In one step a class moves as it does when all learn; the others do not move.
+TEST(Training, AnOrderOfSomeRowsIsTakenInEveryEpoch) {
+  const auto rows = random_rows<float>(5, 3, 7);
+  auto head = initial_head<float>(HeadKind::kCosine, 5, 7, 0, 0);
+  TrainOptions options;
+  options.batch = 4;
+  options.epochs = 3;
+  options.threads = 1;
+  TrainHooks<float> hooks;
+  hooks.order = [](std::size_t) { return std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6, 7}; };  // of 15 rows
+  EXPECT_EQ(train(head, rows, options, {}, hooks).steps, 6U);
+}
+
 TEST(Training, SomeClassesLearnWhileTheOthersStay) {
   const TrainingRows<float> rows = random_rows<float>(6, 4, 9);
   for (const HeadKind kind : {HeadKind::kCosine, HeadKind::kLinear}) {
