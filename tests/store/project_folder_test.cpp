@@ -105,15 +105,18 @@ TEST(ProjectFolder, BeginsWithPhotosThatAreThere) {
   expect_files_as_said(*project);
 }
 
+// A project of two classes whose last change moved a photo; its number.
+std::string move_a_cat_to_the_dogs(const ScratchFolder& folder) {
+  Opened project(folder);
+  const std::string id = add(*project, "cat", {1, 2})[0].id;
+  add(*project, "dog", {3});
+  project->move_photos({&id, 1}, "dog");
+  return id;
+}
+
 TEST(ProjectFolder, WhatWasMovedBackByHandStaysThere) {
   const ScratchFolder folder;
-  std::string id;
-  {
-    Opened project(folder);
-    id = add(*project, "cat", {1, 2})[0].id;
-    add(*project, "dog", {3});
-    project->move_photos({&id, 1}, "dog");
-  }
+  const std::string id = move_a_cat_to_the_dogs(folder);
   const auto photos = folder / "p/photos";
   std::filesystem::rename(photos / "dog" / (id + ".png"), photos / "cat" / (id + ".png"));
   {
@@ -131,13 +134,7 @@ TEST(ProjectFolder, WhatWasMovedBackByHandStaysThere) {
 
 TEST(ProjectFolder, FilesThatHadNotFollowedDoSo) {
   const ScratchFolder folder;
-  std::string id;
-  {
-    Opened project(folder);
-    id = add(*project, "cat", {1, 2})[0].id;
-    add(*project, "dog", {3});
-    project->move_photos({&id, 1}, "dog");
-  }
+  const std::string id = move_a_cat_to_the_dogs(folder);
   const auto photos = folder / "p/photos";
   // As a process leaves it that ends before it has moved the file; then marks that are cut short or of other changes.
   for (const char* mark : {"", "00000", "00000000000000000002\n", "no number", "00000000000000000004\n"}) {
