@@ -139,6 +139,17 @@ void gather_company(const FitOptions& options, const FeatureSet& set, FitCompany
   set_log(recipe, &*company.log);
 }
 
+// The set itself is let go: what it has in memory is not needed any more.
+TrainingData load_training_data(const FitOptions& options, std::size_t shots, ProgressBar& bar, FitCompany& company,
+                                Recipe& recipe) {
+  const FeatureSet set = load_data(options.data, options.run.threads, bar);
+  const Split split = draw_split(set, {shots, options.run.seed});
+  gather_company(options, set, company, recipe);
+  TrainingData data = training_data(set, split.support, company.team.get());
+  if (!options.licence.empty()) data.provenance["data_licence"] = options.licence;
+  return data;
+}
+
 void run_fit(const FitOptions& options) {
   const std::size_t shots = parse_shots(options.shots);
   Recipe recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
@@ -149,11 +160,8 @@ void run_fit(const FitOptions& options) {
     ProgressBar bar(options.run.quiet);
     // Before the data, so that the others end where one process cannot read them.
     company.team = open_team();
-    const FeatureSet set = load_data(options.data, options.run.threads, bar);
-    TrainingData data = training_data(set, draw_split(set, {shots, options.run.seed}).support);
+    TrainingData data = load_training_data(options, shots, bar, company, recipe);
     rows = data.rows.labels.size();
-    if (!options.licence.empty()) data.provenance["data_licence"] = options.licence;
-    gather_company(options, set, company, recipe);
     fitted =
         fit_model(std::move(data), recipe,
                   {options.method, options.calibrate, options.strip, options.run.seed, options.shots}, bar.callback());

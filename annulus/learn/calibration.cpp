@@ -28,26 +28,32 @@ constexpr double kHottest = 50.0;
 constexpr std::size_t kReplicas = 1000;
 
 // The share of the rows' variance that is between classes: how much two rows of a class have in common.
-double share_between_classes(ConstMatrixView<float> rows, std::span<const std::int32_t> labels,
-                             std::span<const std::size_t> counts) {
-  Matrix<float> sums(counts.size() + 1, rows.cols());  // of each class, and of all
+double share_between_classes(const SupportRows& support, const Conditioning& conditioning,
+                             std::span<const std::size_t> counts, int threads) {
+  std::vector<std::size_t> by_class(support.rows());
+  std::iota(by_class.begin(), by_class.end(), std::size_t{0});
+  std::stable_sort(by_class.begin(), by_class.end(),
+                   [&](std::size_t a, std::size_t b) { return support.labels[a] < support.labels[b]; });
+  Matrix<float> sums(2, support.features.cols());  // of one class, and of all
   double squares = 0.0;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    squares += static_cast<double>(squared_length(rows.row(i)));
-    add_row(rows.row(i), sums.row(static_cast<std::size_t>(labels[i])));
-    add_row(rows.row(i), sums.row(counts.size()));
-  }
   double between = 0.0;
   double freedom = 0.0;
-  for (std::size_t c = 0; c < counts.size(); ++c) {
-    if (counts[c] == 0) continue;
-    const auto count = static_cast<double>(counts[c]);
-    between += static_cast<double>(squared_length(std::as_const(sums).row(c))) / count;
-    freedom += count - 1.0;
-  }
-  const auto all = static_cast<double>(labels.size());
-  const double total =
-      (squares - static_cast<double>(squared_length(std::as_const(sums).row(counts.size()))) / all) / (all - 1.0);
+  std::size_t left = 0;  // rows of the class
+  for_each_conditioned(conditioning, support, by_class, threads, [&](std::size_t i, std::span<const float> row) {
+    const std::size_t count = counts[static_cast<std::size_t>(support.labels[by_class[i]])];
+    if (left == 0) {
+      left = count;
+      std::fill(sums.row(0).begin(), sums.row(0).end(), 0.0F);
+    }
+    squares += static_cast<double>(squared_length(row));
+    add_row(row, sums.row(0));
+    add_row(row, sums.row(1));
+    if (--left > 0) return;
+    between += static_cast<double>(squared_length(std::as_const(sums).row(0))) / static_cast<double>(count);
+    freedom += static_cast<double>(count) - 1.0;
+  });
+  const auto all = static_cast<double>(support.rows());
+  const double total = (squares - static_cast<double>(squared_length(std::as_const(sums).row(1))) / all) / (all - 1.0);
   const double within = (squares - between) / freedom;
   return total > 0.0 ? std::clamp(1.0 - within / total, 0.01, 1.0) : 1.0;
 }
@@ -64,29 +70,52 @@ double deviation(const std::vector<double>& values) {
 // the factor): the rows of low scores, which thresholds are about, gain less than others.
 double growth_of_logits(const SupportRows& support, const Conditioning& conditioning, const HoldOutPlan& plan,
                         std::size_t held_out, int threads) {
-  const SupportIndex index(conditioning, support, threads);
-  const double rho = share_between_classes(index.rows(), support.labels, plan.counts);
+  const double rho = share_between_classes(support, conditioning, plan.counts, threads);
   const auto classes = static_cast<double>(plan.counts.size());
   const double shots = static_cast<double>(support.rows()) / classes;
   const double fewer = shots - static_cast<double>(held_out) / (static_cast<double>(plan.turns) * classes);
   return std::sqrt(logit_growth(rho, fewer, shots));
 }
 
-std::vector<float> spread_axes(const SupportIndex& index, const SupportRows& support, int threads) {
-  const Matrix<float> axes = class_spread_axes(index.rows(), support.labels, threads);
+std::vector<float> spread_axes(const SupportIndex& index, std::span<const std::int32_t> labels, int threads) {
+  const Matrix<float> axes = class_spread_axes(index.rows(), labels, threads);
   return {axes.data(), axes.data() + axes.rows() * axes.cols()};
+}
+
+// Where each of `rows` stands in `all`; both in ascending order.
+std::vector<std::size_t> places_of(std::span<const std::size_t> rows, std::span<const std::size_t> all) {
+  std::vector<std::size_t> places;
+  for (const std::size_t row : rows) {
+    places.push_back(static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), row) - all.begin()));
+  }
+  return places;
+}
+
+// Axes where little is known of known things: from the classes of two rows or more.
+std::vector<float> axes_of_all(const SupportRows& support, const Conditioning& conditioning, const HoldOutPlan& plan,
+                               int threads) {
+  std::vector<bool> wanted;
+  for (const std::size_t rows : plan.counts) wanted.push_back(rows > 1);
+  const SupportRows rows = fetch_support(support, rows_to_index(support.labels, wanted));
+  return spread_axes(SupportIndex(conditioning, rows, threads), rows.labels, threads);
 }
 
 // `cold` is what logits of held-out rows are multiplied by.
 UnknownRule learn_rule(const HoldOut& hold_out, const HeldOutRows& held, std::span<const EvidenceTurn> turns,
                        const Conditioning& conditioning, double cold) {
   const int threads = hold_out.recipe.final_training.threads;
-  const SupportRows asked = select_support(hold_out.support, held.rows);
-  const SupportIndex index(conditioning, hold_out.support, threads);
   const std::vector<std::int32_t> named = named_classes(held.logits.view());
+  std::vector<bool> wanted(held.logits.cols(), false);
+  for (const std::int32_t label : named) wanted[static_cast<std::size_t>(label)] = true;
+  for (const std::int32_t label : held.labels) wanted[static_cast<std::size_t>(label)] = true;
+  const std::vector<std::size_t> indexed = rows_to_index(hold_out.support.labels, wanted);
+  const SupportRows support = fetch_support(hold_out.support, indexed);
+  const SupportIndex index(conditioning, support, threads);
+  const std::vector<std::size_t> asked = places_of(held.rows, indexed);
+  const SupportRows rows = select_support(support, asked);
   const std::vector<float> near =
-      nearest_of_class(conditioning, index, hold_out.support.labels, asked.features.view(), named, threads, held.rows);
-  const std::vector<float> close = index.closeness_without(held.rows, named, threads);
+      nearest_of_class(conditioning, index, support.labels, rows.features.view(), named, threads, asked);
+  const std::vector<float> close = index.closeness_without(asked, named, threads);
   std::vector<std::array<float, kUnknownParts>> parts;
   std::array<std::vector<double>, kEvidenceKinds> evidence;
   for (std::size_t i = 0; i < held.rows.size(); ++i) {
@@ -103,7 +132,7 @@ UnknownRule learn_rule(const HoldOut& hold_out, const HeldOutRows& held, std::sp
   }
   UnknownRule rule;
   rule.weights = part_weights(weights);
-  rule.axes = spread_axes(index, hold_out.support, threads);
+  rule.axes = spread_axes(index, support.labels, threads);
   std::vector<float> scores;
   scores.reserve(parts.size());
   for (const auto& row : parts) scores.push_back(unknown_score(rule, row));
@@ -252,7 +281,7 @@ Calibration calibrate(const SupportRows& support, const FitResult& fit, const Re
     result.unknown = knows_known ? learn_rule(hold_out, held, turns, fit.head.conditioning, growth / result.temperature)
                                  : rule_from_strangers(turns, classes);
     if (!knows_known && holds_out && !result.unknown.empty()) {
-      result.unknown.axes = spread_axes(SupportIndex(fit.head.conditioning, support, threads), support, threads);
+      result.unknown.axes = axes_of_all(support, fit.head.conditioning, plan, threads);
     }
   }
   if (!holds_out) return result;

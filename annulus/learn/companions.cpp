@@ -49,23 +49,42 @@ float root_weight(const TrainingRows<float>& rows, std::size_t row) {
   return static_cast<float>(std::sqrt(weight_of(rows, row)));
 }
 
-// Row `from` less `mean`, scaled by the root of its weight.
-void centre_row(const TrainingRows<float>& rows, std::span<const float> mean, std::size_t from, std::span<float> to) {
-  const auto row = rows.features.row(from);
+// Row number `from` less `mean`, scaled by the root of its weight.
+void centre_row(const TrainingRows<float>& rows, std::span<const float> mean, std::size_t from,
+                std::span<const float> row, std::span<float> to) {
   std::copy(row.begin(), row.end(), to.begin());
   subtract(mean, to);
   if (!rows.weights.empty()) scale_row(to, root_weight(rows, from));
 }
 
-// The same of the rows of `part`.
+// The same of the rows of `part`, all of which are here.
 ConstMatrixView<float> centred(const TrainingRows<float>& rows, std::span<const float> mean, Slice part, int threads,
                                Matrix<float>& buffer) {
+  const std::size_t here = rows.cut.own(rows.rows()).first;
   const MatrixView<float> result = reuse_apart(buffer, part.count, rows.dimension());
   parallel_for(threads, (part.count + kCentredPerTask - 1) / kCentredPerTask, [&](std::size_t task) {
     const std::size_t end = std::min(part.count, (task + 1) * kCentredPerTask);
-    for (std::size_t i = task * kCentredPerTask; i < end; ++i) centre_row(rows, mean, part.first + i, result.row(i));
+    for (std::size_t i = task * kCentredPerTask; i < end; ++i) {
+      centre_row(rows, mean, part.first + i, rows.features.row(part.first + i - here), result.row(i));
+    }
   });
   return result;
+}
+
+// All rows on every process.
+TrainingRows<float> all_rows(const TrainingRows<float>& rows) {
+  TrainingRows<float> all{Matrix<float>(rows.rows(), rows.dimension()), rows.labels, rows.classes, rows.noise_scale,
+                          rows.weights};
+  for_each_row(rows.cut, rows.features.view(), rows.rows(), [&](std::size_t i, std::span<const float> row) {
+    std::copy(row.begin(), row.end(), all.features.row(i).begin());
+  });
+  return all;
+}
+
+// The rows that this process multiplies: those that it holds, or a part of them where all hold all.
+Slice own_rows(const TrainingRows<float>& rows, const WorkShare* share) {
+  if (rows.cut.team() != nullptr || share == nullptr) return rows.cut.own(rows.rows());
+  return slice_of(rows.rows(), share->everyone().size(), share->everyone().rank());
 }
 
 // Products of the columns of the centred rows with each other, of which the lower half is right, some rows at a time;
@@ -74,8 +93,7 @@ Matrix<float> column_products(const TrainingRows<float>& rows, std::span<const f
                               const WorkShare* share) {
   Matrix<float> gram(rows.dimension(), rows.dimension());
   Matrix<float> buffer;
-  const Slice own = share == nullptr ? Slice{0, rows.rows()}
-                                     : slice_of(rows.rows(), share->everyone().size(), share->everyone().rank());
+  const Slice own = own_rows(rows, share);
   for (std::size_t done = 0; done < own.count; done += kMostCentredRows) {
     const Slice part{own.first + done, std::min(kMostCentredRows, own.count - done)};
     lower_product(Transpose::kYes, 1.0F, centred(rows, mean, part, threads, buffer), done == 0 ? 0.0F : 1.0F,
@@ -135,12 +153,12 @@ struct SpreadSample {
 SpreadSample spread_sample(const TrainingRows<float>& rows, std::span<const float> mean, std::size_t most) {
   const std::size_t count = std::min(rows.rows(), most);
   SpreadSample sample{Matrix<float>(count, rows.dimension()), {}};
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < count; ++i) places.push_back(i * rows.rows() / count);
+  fetch_rows(rows.cut, rows.features.view(), std::span<const std::size_t>(places), sample.rows.view());
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t place = i * rows.rows() / count;
-    const auto from = rows.features.row(place);
-    std::copy(from.begin(), from.end(), sample.rows.row(i).begin());
     subtract(mean, sample.rows.row(i));
-    sample.weights.push_back(weight_of(rows, place));
+    sample.weights.push_back(weight_of(rows, places[i]));
   }
   return sample;
 }
@@ -176,15 +194,18 @@ void add_scores(ConstMatrixView<float> weights, std::span<const float> mean, dou
 
 }  // namespace
 
-std::vector<float> mean_row(ConstMatrixView<float> rows, std::span<const float> weights) {
-  std::vector<double> sums(rows.cols(), 0.0);
+std::vector<float> mean_row(const TrainingRows<float>& rows) {
+  std::vector<double> sums(rows.dimension(), 0.0);
   double count = 0.0;
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[i]);
-    const auto row = rows.row(i);
+  const Slice own = rows.cut.own(rows.rows());
+  for (std::size_t i = 0; i < own.count; ++i) {
+    const double weight = weight_of(rows, own.first + i);
+    const auto row = rows.features.row(i);
     for (std::size_t j = 0; j < row.size(); ++j) sums[j] += weight * static_cast<double>(row[j]);
     count += weight;
   }
+  rows.cut.sum(sums);
+  rows.cut.sum(std::span<double>(&count, 1));
   std::vector<float> mean;
   mean.reserve(sums.size());
   for (const double sum : sums) mean.push_back(static_cast<float>(sum / count));
@@ -193,8 +214,9 @@ std::vector<float> mean_row(ConstMatrixView<float> rows, std::span<const float> 
 
 Matrix<float> ridge_weights(const TrainingRows<float>& rows, double penalty, int threads, const WorkShare* share) {
   const Slice block = class_block(share, rows.classes);
-  const std::vector<float> mean = mean_row(rows.features.view(), rows.weights);
   const bool by_rows = rows.rows() <= rows.dimension();
+  if (by_rows && rows.cut.team() != nullptr) return ridge_weights(all_rows(rows), penalty, threads, share);
+  const std::vector<float> mean = mean_row(rows);
   Matrix<float> buffer;
   ConstMatrixView<float> x;  // all rows, where they are few
   Matrix<float> gram;
@@ -214,14 +236,14 @@ Matrix<float> ridge_weights(const TrainingRows<float>& rows, double penalty, int
   Matrix<float> weights(block.count, rows.dimension());
   if (!by_rows) {
     // Targets are 1 for a row's class less the class's share; rows are centred, so that the shares drop out.
-    std::vector<float> row(rows.dimension());
-    for (std::size_t i = 0; i < rows.rows(); ++i) {
+    std::vector<float> centred_row(rows.dimension());
+    for_each_row(rows.cut, rows.features.view(), rows.rows(), [&](std::size_t i, std::span<const float> row) {
       const std::size_t place = place_of(rows, i, block);
-      if (place >= block.count) continue;
-      centre_row(rows, mean, i, row);
-      if (!rows.weights.empty()) scale_row(std::span<float>(row), root_weight(rows, i));
-      add_row(std::span<const float>(row), weights.row(place));
-    }
+      if (place >= block.count) return;
+      centre_row(rows, mean, i, row, centred_row);
+      if (!rows.weights.empty()) scale_row(std::span<float>(centred_row), root_weight(rows, i));
+      add_row(std::span<const float>(centred_row), weights.row(place));
+    });
     solve_all(factor, weights.view(), threads);
     return weights;
   }
@@ -248,17 +270,16 @@ Matrix<float> class_mean_weights(const TrainingRows<float>& rows, std::span<cons
   const std::vector<double> counts = class_weights(rows);
   Matrix<float> weights(block.count, rows.dimension());
   std::vector<float> weighted(rows.weights.empty() ? 0 : rows.dimension());
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
+  for_each_row(rows.cut, rows.features.view(), rows.rows(), [&](std::size_t i, std::span<const float> row) {
     const std::size_t place = place_of(rows, i, block);
-    if (place >= block.count) continue;
-    std::span<const float> row = rows.features.row(i);
+    if (place >= block.count) return;
     if (!rows.weights.empty()) {
       std::copy(row.begin(), row.end(), weighted.begin());
       scale_row(std::span<float>(weighted), rows.weights[i]);
       row = weighted;
     }
     add_row(row, weights.row(place));
-  }
+  });
   for (std::size_t c = 0; c < block.count; ++c) {
     scale_row(weights.row(c), 1.0F / static_cast<float>(counts[block.first + c]));
     if (!centre.empty()) subtract(centre, weights.row(c));
@@ -276,7 +297,7 @@ Head<float> with_companions(const Head<float>& trained, const TrainingRows<float
 
 Head<float> sum_with_ridge(const Head<float>& trained, const TrainingRows<float>& rows, const Companions& companions,
                            const Matrix<float>& ridge, std::size_t spread_rows, int threads, const WorkShare* share) {
-  const std::vector<float> mean = mean_row(rows.features.view(), rows.weights);
+  const std::vector<float> mean = mean_row(rows);
   const SpreadSample sample = spread_sample(rows, mean, spread_rows);
   const auto row_count = static_cast<double>(rows.rows());
   const double mean_weight = std::pow(companions.mean_rows / row_count, 2.0);

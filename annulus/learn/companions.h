@@ -20,10 +20,10 @@ struct Companions {
   bool any() const { return ridge_weight > 0.0; }
 };
 
-std::vector<float> mean_row(ConstMatrixView<float> rows, std::span<const float> weights = {});
+std::vector<float> mean_row(const TrainingRows<float>& rows);
 
 // All of these count training rows by their weights, where they have any. With a share they give the block of classes
-// that this process holds; all rows are needed on every process.
+// that this process holds.
 
 // Ridge regression of centred rows onto their classes: one row of weights a class. The intercept carries no penalty and
 // no prior: score_c(x) = w_c . (x - mean of the rows). `penalty` is a share of the mean squared length of those centred

@@ -2,6 +2,7 @@
 #include "annulus/learn/conditioning.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 
@@ -26,13 +27,19 @@ void make_unit(std::span<float> row) {
   if (length > 0.0F && std::isfinite(length)) scale_row(row, 1.0F / length);
 }
 
-bool any_negative(ConstMatrixView<float> rows) {
+bool has_negative(ConstMatrixView<float> rows) {
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     for (const float value : rows.row(i)) {
       if (value < 0.0F) return true;
     }
   }
   return false;
+}
+
+bool any_negative(ConstMatrixView<float> rows, const RowCut& cut) {
+  double with_some = has_negative(rows) ? 1.0 : 0.0;  // processes
+  cut.sum(std::span<double>(&with_some, 1));
+  return with_some > 0.0;
 }
 
 double kurtosis(std::span<const float> row) {
@@ -53,14 +60,14 @@ double weight_of(std::span<const float> weights, std::size_t row) {
   return weights.empty() ? 1.0 : static_cast<double>(weights[row]);
 }
 
-bool heavy_tailed(ConstMatrixView<float> rows, std::span<const float> weights) {
-  double sum = 0.0;
-  double count = 0.0;
+bool heavy_tailed(ConstMatrixView<float> rows, std::span<const float> weights, const RowCut& cut) {
+  std::array<double, 2> sums{};  // of kurtoses, of weights
   for (std::size_t i = 0; i < rows.rows(); ++i) {
-    sum += weight_of(weights, i) * kurtosis(rows.row(i));
-    count += weight_of(weights, i);
+    sums[0] += weight_of(weights, i) * kurtosis(rows.row(i));
+    sums[1] += weight_of(weights, i);
   }
-  return sum > kGaussianKurtosis * count;
+  cut.sum(sums);
+  return sums[0] > kGaussianKurtosis * sums[1];
 }
 
 }  // namespace
@@ -84,11 +91,12 @@ ConditioningKind conditioning_kind_from(std::string_view name) {
   fail(ErrorKind::kUsage, "expected the conditioning none, centre or auto, found \"{}\"", name);
 }
 
-Conditioning learn_conditioning(ConstMatrixView<float> rows, ConditioningKind kind, std::span<const float> weights) {
+Conditioning learn_conditioning(ConstMatrixView<float> rows, ConditioningKind kind, std::span<const float> weights,
+                                const RowCut& cut) {
   Conditioning result;
   if (kind == ConditioningKind::kNone) return result;
   if (kind == ConditioningKind::kAuto) {
-    if (!any_negative(rows)) result.power = heavy_tailed(rows, weights) ? kHeavyPower : kLightPower;
+    if (!any_negative(rows, cut)) result.power = heavy_tailed(rows, weights, cut) ? kHeavyPower : kLightPower;
     return result;
   }
   std::vector<double> sums(rows.cols(), 0.0);
@@ -101,6 +109,8 @@ Conditioning learn_conditioning(ConstMatrixView<float> rows, ConditioningKind ki
     for (std::size_t j = 0; j < row.size(); ++j) sums[j] += weight * static_cast<double>(row[j]);
     count += weight;
   }
+  cut.sum(sums);
+  cut.sum(std::span<double>(&count, 1));
   result.centre.reserve(sums.size());
   for (const double sum : sums) result.centre.push_back(static_cast<float>(sum / count));
   return result;

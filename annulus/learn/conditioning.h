@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "annulus/base/matrix.h"
+#include "annulus/base/row_cut.h"
 
 namespace annulus {
 
@@ -30,9 +31,10 @@ struct Conditioning {
 
 inline constexpr float kLeastCentredLength = 1e-4F;  // shorter centred rows are rounding errors, and stay uncentred
 
-// What `kind` asks for on these rows, each counted by its weight; no weights: all count the same.
-Conditioning learn_conditioning(ConstMatrixView<float> rows, ConditioningKind kind,
-                                std::span<const float> weights = {});
+// What `kind` asks for on these rows, each counted by its weight; no weights: all count the same. With a cut, `rows`
+// and `weights` are those that are here, and every process gets what all rows ask for.
+Conditioning learn_conditioning(ConstMatrixView<float> rows, ConditioningKind kind, std::span<const float> weights = {},
+                                const RowCut& cut = {});
 
 // Conditions rows in place. A row that the centre leaves with no length stays as it was before.
 void condition_rows(const Conditioning& conditioning, MatrixView<float> rows);

@@ -40,8 +40,10 @@ std::map<std::string, std::string> training_record(const FitModelOptions& option
 
 }  // namespace
 
-TrainingData training_data(const FeatureSet& set, std::span<const std::uint32_t> rows) {
-  TrainingData data{gather(set, rows), paths_of(set, rows), {}, set.provenance()};
+TrainingData training_data(const FeatureSet& set, std::span<const std::uint32_t> rows, Team* team) {
+  TrainingData data =
+      team == nullptr ? TrainingData{gather(set, rows), paths_of(set, rows), {}, {}} : settled_run(set, rows, *team);
+  data.provenance = set.provenance();
   data.class_names.assign(set.class_names().begin(), set.class_names().end());
   data.provenance.emplace("source", set.source());
   return data;
@@ -52,7 +54,7 @@ ModelFit fit_model(TrainingData data, const Recipe& recipe, const FitModelOption
   Refit& refit = refit_named(options.method);
   ModelFit result;
   Model& model = result.model;
-  settle_rows(data);
+  if (data.rows.cut.team() == nullptr) settle_rows(data);
   const std::size_t rows = data.rows.labels.size();
   const std::vector<float> weights = support_weights(data.rows);
   model.support = keep_support(data.rows, data.paths);
@@ -78,6 +80,7 @@ ModelFit fit_model(TrainingData data, const Recipe& recipe, const FitModelOption
   model.head = collect_head(share, std::move(result.fit.head));
   if (result.fit.trained) model.trained = collect_head(share, std::move(*result.fit.trained));
   if (options.strip) strip(model);
+  model.support = collect_support(std::move(model.support));
   return result;
 }
 

@@ -24,8 +24,9 @@ struct TrainingData {
   std::map<std::string, std::string> provenance;
 };
 
-// The named rows of a set, whose source goes into the provenance.
-TrainingData training_data(const FeatureSet& set, std::span<const std::uint32_t> rows);
+// The named rows of a set, whose source goes into the provenance. The members of a team hold them together: each gets a
+// run of the rows in the order of settle_rows, and while it sorts also the others of the classes at its ends.
+TrainingData training_data(const FeatureSet& set, std::span<const std::uint32_t> rows, Team* team = nullptr);
 
 struct FitModelOptions {
   std::string method = "ibm2";  // or "baseline"
@@ -43,9 +44,9 @@ struct ModelFit {
   double calibration_seconds = 0.0;
 };
 
-// What `annulus fit` does with loaded rows. The order of the rows does not matter (settle_rows). The model holds no
-// times and no thread count, so that the same input gives the same model, bit for bit. Throws Error{kUsage} for another
-// method.
+// What `annulus fit` does with loaded rows. The order of the rows does not matter (settle_rows). Where processes hold
+// the rows together, the first has the whole model, the others parts of it. The model holds no times and no thread
+// count, so that the same input gives the same model, bit for bit. Throws Error{kUsage} for another method.
 ModelFit fit_model(TrainingData data, const Recipe& recipe, const FitModelOptions& options,
                    const ProgressCallback& progress = {});
 

@@ -136,7 +136,7 @@ std::optional<Model> follow_rows(const Model& model, TrainingData data, const Fo
   Matrix<float> ridge;
   if (appends || next.trained) ridge = ridge_weights(training, recipe.companions.ridge_penalty, options.threads);
   if (appends) {
-    const Matrix<float> means = class_mean_weights(training, mean_row(training.features.view()));
+    const Matrix<float> means = class_mean_weights(training, mean_row(training));
     while (head.classes() < classes.names.size()) append_class(head, means, ridge);
   }
   if (std::find(difference.changed.begin(), difference.changed.end(), true) != difference.changed.end()) {

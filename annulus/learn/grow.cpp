@@ -39,7 +39,7 @@ Growth learn_rows(Model model, NewRows rows, std::size_t label, const Recipe& re
   report.new_rows = model.support.rows() - report.old_rows;
   const TrainingRows<float> training = training_rows(model, recipe.noise_shape, options.threads);
   const ConstMatrixView<float> features = training.features.view();
-  const Matrix<float> means = class_mean_weights(training, mean_row(features));
+  const Matrix<float> means = class_mean_weights(training, mean_row(training));
   std::vector<bool> changed(model.class_names.size(), false);
   changed[label] = true;
   const std::vector<std::size_t> asked =

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "annulus/base/matrix.h"
+#include "annulus/base/slice.h"
 #include "annulus/learn/conditioning.h"
 
 namespace annulus {
@@ -34,12 +35,6 @@ struct Head {
   std::size_t classes() const { return direction.rows(); }
   std::size_t dimension() const { return direction.cols(); }
   Head clone() const { return {kind, direction.clone(), gain, bias, conditioning}; }
-};
-
-// Numbers [first, first + count).
-struct Slice {
-  std::size_t first = 0;
-  std::size_t count = 0;
 };
 
 // A fresh head: directions (and biases) uniform in (-1/sqrt(d), 1/sqrt(d)), gains the lengths of the directions; a pure

@@ -37,7 +37,7 @@ LabelledRows gather_rows(const HoldOut& hold_out, std::span<const std::size_t> c
                          std::span<const std::int32_t> number, std::size_t classes) {
   SupportRows rows = select_support(hold_out.support, chosen);
   for (std::int32_t& label : rows.labels) label = number[static_cast<std::size_t>(label)];
-  LabelledRows gathered{std::move(rows.features), std::move(rows.labels), classes};
+  LabelledRows gathered{std::move(rows.features), std::move(rows.labels), classes, {}, std::move(rows.cut)};
   if (!hold_out.weights.empty()) {
     for (const std::size_t row : chosen) gathered.weights.push_back(hold_out.weights[row]);
   }
@@ -84,19 +84,53 @@ std::vector<std::size_t> group_classes(std::size_t classes, const ClassTurn& tur
   return group;
 }
 
-std::vector<Evidence> evidence_of(const HoldOut& hold_out, const ClassTraining& training, ConstMatrixView<float> axes,
-                                  const SupportRows& rows, double temperature) {
+// Rows that a head was asked about, and what it said.
+struct Asked {
+  const SupportRows& rows;
+  Matrix<float> logits;
+  std::vector<std::int32_t> named;
+};
+
+Asked ask(const HoldOut& hold_out, const ClassTraining& training, const SupportRows& rows) {
+  Asked asked{rows, held_out_logits(hold_out, training.fit.head, rows, training.classes), {}};
+  asked.named = named_classes(asked.logits.view());
+  return asked;
+}
+
+// The rows that a head learnt of the classes that it named, to compare with.
+struct Learnt {
+  std::vector<std::int32_t> labels;
+  SupportIndex index;
+  Matrix<float> axes;
+};
+
+Learnt learnt_rows(const HoldOut& hold_out, const ClassTraining& training, const Asked& known, const Asked& strange) {
+  std::vector<bool> wanted(training.classes, false);
+  for (const Asked* asked : {&known, &strange}) {
+    for (const std::int32_t label : asked->named) wanted[static_cast<std::size_t>(label)] = true;
+  }
+  const std::vector<std::size_t> places = rows_to_index(training.labels, wanted);
+  std::vector<std::size_t> chosen;
+  for (const std::size_t place : places) chosen.push_back(training.learnt[place]);
+  SupportRows rows = fetch_support(hold_out.support, chosen);
+  for (std::size_t i = 0; i < places.size(); ++i) rows.labels[i] = training.labels[places[i]];
   const int threads = hold_out.recipe.final_training.threads;
-  const Head<float>& head = training.fit.head;
-  Matrix<float> logits = held_out_logits(hold_out, head, rows, training.classes);
-  const std::vector<std::int32_t> named = named_classes(std::as_const(logits).view());
+  SupportIndex index(training.fit.head.conditioning, rows, threads);
+  Matrix<float> axes = class_spread_axes(index.rows(), rows.labels, threads);
+  return {std::move(rows.labels), std::move(index), std::move(axes)};
+}
+
+std::vector<Evidence> evidence_of(const HoldOut& hold_out, const ClassTraining& training, const Learnt& learnt,
+                                  Asked& asked, double temperature) {
+  const int threads = hold_out.recipe.final_training.threads;
+  const ConstMatrixView<float> rows = asked.rows.features.view();
   const std::vector<float> near =
-      nearest_of_class(head.conditioning, training.learnt, training.labels, rows.features.view(), named, threads);
-  const std::vector<float> close = training.learnt.closeness(rows.features.view(), named, axes, threads);
+      nearest_of_class(training.fit.head.conditioning, learnt.index, learnt.labels, rows, asked.named, threads);
+  const std::vector<float> close = learnt.index.closeness(rows, asked.named, learnt.axes.view(), threads);
   std::vector<Evidence> evidence;
   for (std::size_t i = 0; i < rows.rows(); ++i) {
-    scale_row(logits.row(i), static_cast<float>(1.0 / temperature));
-    evidence.push_back(evidence_in(unknown_parts(logits.row(i), near[i], close[i])));
+    scale_row(asked.logits.row(i), static_cast<float>(1.0 / temperature));
+    evidence.push_back(evidence_in(unknown_parts(asked.logits.row(i), near[i], close[i])));
   }
   return evidence;
 }
@@ -162,7 +196,7 @@ HeldOutRows hold_out_rows(HoldOut& hold_out, const HoldOutPlan& plan) {
     const FitResult fit = train_without(hold_out, gather_rows(hold_out, kept, same, classes));
     std::vector<std::size_t> asked;
     for (const std::size_t place : places) asked.push_back(held.rows[place]);
-    const Matrix<float> logits = held_out_logits(hold_out, fit.head, select_support(support, asked), classes);
+    const Matrix<float> logits = held_out_logits(hold_out, fit.head, fetch_support(support, asked), classes);
     for (std::size_t i = 0; i < places.size(); ++i) {
       std::copy(logits.row(i).begin(), logits.row(i).end(), held.logits.row(places[i]).begin());
     }
@@ -224,22 +258,18 @@ std::optional<ClassTraining> train_without_classes(HoldOut& hold_out, const Hold
          share->class_ranks(), classes);
   }
   FitResult fit = train_without(hold_out, gather_rows(hold_out, kept, number, classes));
-  SupportRows learnt = select_support(support, kept);
-  for (std::int32_t& label : learnt.labels) label = number[static_cast<std::size_t>(label)];
-  SupportIndex index(fit.head.conditioning, learnt);
-  return ClassTraining{std::move(fit),
-                       std::move(index),
-                       std::move(learnt.labels),
-                       classes,
-                       select_support(support, known),
-                       select_support(support, strange)};
+  std::vector<std::int32_t> labels;
+  for (const std::size_t row : kept) labels.push_back(number[static_cast<std::size_t>(support.labels[row])]);
+  return ClassTraining{
+      std::move(fit), kept, std::move(labels), classes, fetch_support(support, known), fetch_support(support, strange)};
 }
 
 EvidenceTurn ask_about_strangers(const HoldOut& hold_out, const ClassTraining& training, double temperature) {
-  const Matrix<float> axes =
-      class_spread_axes(training.learnt.rows(), training.labels, hold_out.recipe.final_training.threads);
-  return {evidence_of(hold_out, training, axes.view(), training.known, temperature),
-          evidence_of(hold_out, training, axes.view(), training.strange, temperature)};
+  Asked known = ask(hold_out, training, training.known);
+  Asked strange = ask(hold_out, training, training.strange);
+  const Learnt learnt = learnt_rows(hold_out, training, known, strange);
+  return {evidence_of(hold_out, training, learnt, known, temperature),
+          evidence_of(hold_out, training, learnt, strange, temperature)};
 }
 
 }  // namespace annulus

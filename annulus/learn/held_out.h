@@ -11,7 +11,6 @@
 #include "annulus/base/progress.h"
 #include "annulus/learn/evidence.h"
 #include "annulus/learn/recipe.h"
-#include "annulus/learn/support_index.h"
 #include "annulus/learn/support_rows.h"
 
 namespace annulus {
@@ -73,7 +72,7 @@ HeldOutRows hold_out_rows(HoldOut& hold_out, const HoldOutPlan& plan);
 // A head that was trained without part of the classes, and rows that may be asked of it.
 struct ClassTraining {
   FitResult fit;
-  SupportIndex learnt;               // the rows that it was trained on
+  std::vector<std::size_t> learnt;   // the support rows that it was trained on
   std::vector<std::int32_t> labels;  // of these rows, in the head's numbers of classes
   std::size_t classes = 0;
   SupportRows known;    // of classes that the head knows, in a fold that it was not trained on; none without a fold

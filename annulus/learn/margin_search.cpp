@@ -41,10 +41,10 @@ template <class T>
 double first_radius(const TrainingRows<T>& rows, const SearchOptions& options, const ProgressCallback& progress) {
   const Slice block = class_block(options.probe.share, rows.classes);
   Head<T> means{HeadKind::kCosine, Matrix<T>(block.count, rows.dimension()), std::vector<T>(block.count, T{1}), {}};
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
+  for_each_row(rows.cut, rows.features.view(), rows.rows(), [&](std::size_t i, std::span<const T> row) {
     const std::size_t place = static_cast<std::size_t>(rows.labels[i]) - block.first;  // huge for those before it
-    if (place < block.count) add_row(rows.features.row(i), means.direction.row(place));
-  }
+    if (place < block.count) add_row(row, means.direction.row(place));
+  });
   const auto accuracy_at = [&](double epsilon) {
     TrainOptions look = options.probe;
     look.epsilon = epsilon;

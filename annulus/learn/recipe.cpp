@@ -161,18 +161,21 @@ FitResult train_baseline(const TrainingRows<float>& rows, const Recipe& recipe, 
 using Fit = FitResult(const TrainingRows<float>&, const Recipe&, const ProgressCallback&);
 
 FitResult fit_conditioned(LabelledRows&& rows, const Recipe& recipe, const ProgressCallback& progress, Fit& fit) {
-  Conditioning conditioning = learn_conditioning(rows.features.view(), recipe.conditioning, rows.weights);
+  const Slice own = rows.cut.own(rows.labels.size());
+  const auto weights = rows.weights.empty() ? std::span<const float>{}
+                                            : std::span<const float>(rows.weights).subspan(own.first, own.count);
+  Conditioning conditioning = learn_conditioning(rows.features.view(), recipe.conditioning, weights, rows.cut);
   if (conditioning.any()) condition_rows(conditioning, rows.features.view());
   FitResult result = fit(make_training_rows<float>(std::move(rows.features), std::move(rows.labels), rows.classes,
-                                                   recipe.noise_shape, rows.weights),
+                                                   recipe.noise_shape, rows.weights, std::move(rows.cut)),
                          recipe, progress);
   result.head.conditioning = std::move(conditioning);
   return result;
 }
 
 FitResult fit_conditioned(const LabelledRows& rows, const Recipe& recipe, const ProgressCallback& progress, Fit& fit) {
-  return fit_conditioned(LabelledRows{rows.features.clone(), rows.labels, rows.classes, rows.weights}, recipe, progress,
-                         fit);
+  return fit_conditioned(LabelledRows{rows.features.clone(), rows.labels, rows.classes, rows.weights, rows.cut}, recipe,
+                         progress, fit);
 }
 
 }  // namespace

@@ -155,4 +155,26 @@ float SupportIndex::close_without(std::size_t left_out, std::int32_t label, Cons
   return close_to(row, mean, along_axes(axes, difference));
 }
 
+std::vector<std::size_t> rows_to_index(std::span<const std::int32_t> labels, const std::vector<bool>& wanted) {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels.size() <= kMostIndexed || wanted[static_cast<std::size_t>(labels[i])]) rows.push_back(i);
+  }
+  return rows;
+}
+
+void for_each_conditioned(const Conditioning& conditioning, const SupportRows& support,
+                          std::span<const std::size_t> rows, int threads,
+                          const std::function<void(std::size_t, std::span<const float>)>& use) {
+  constexpr std::size_t kTogether = 1024;
+  Matrix<float> block(std::min(kTogether, rows.size()), support.features.cols());
+  for (std::size_t first = 0; first < rows.size(); first += kTogether) {
+    const auto some = rows.subspan(first, std::min(kTogether, rows.size() - first));
+    const auto view = block.view().rows_at(0, some.size());
+    fetch_rows(support.cut, support.features.view(), some, view);
+    prepare_rows(conditioning, view, first, threads);
+    for (std::size_t i = 0; i < some.size(); ++i) use(first + i, view.row(i));
+  }
+}
+
 }  // namespace annulus

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -61,5 +62,18 @@ class SupportIndex {
   Matrix<float> means_;
   std::vector<float> sum_lengths_;  // of the sums that became the means
 };
+
+inline constexpr std::size_t kMostIndexed = 16384;
+
+// Numbers of the rows that an index has to have to be asked about the classes in `wanted`: all of these classes, or all
+// rows where they are at most kMostIndexed. What axes are learnt from is thus the same however many processes hold the
+// rows, and bounded by what is asked.
+std::vector<std::size_t> rows_to_index(std::span<const std::int32_t> labels, const std::vector<bool>& wanted);
+
+// Calls use(i, row number rows[i] conditioned and of length 1) in this order, on every process that holds part of the
+// support rows.
+void for_each_conditioned(const Conditioning& conditioning, const SupportRows& support,
+                          std::span<const std::size_t> rows, int threads,
+                          const std::function<void(std::size_t, std::span<const float>)>& use);
 
 }  // namespace annulus

@@ -18,10 +18,12 @@ struct SupportRows {
   Matrix<float> features;            // raw rows scaled to length 1, rounded to half precision
   std::vector<std::int32_t> labels;  // head row of each
   std::vector<std::string> paths;    // where each came from; empty: not known
+  RowCut
+      cut{};  // where several processes hold the rows together, `features` are those that are here; all else is of all
 
-  std::size_t rows() const { return features.rows(); }
+  std::size_t rows() const { return labels.size(); }
   bool empty() const { return labels.empty(); }
-  SupportRows clone() const { return {features.clone(), labels, paths}; }
+  SupportRows clone() const { return {features.clone(), labels, paths, cut}; }
 };
 
 // The rows that a model keeps of those it learns from: all of a class, or kMostSupportRows of them, evenly spaced.
@@ -31,8 +33,14 @@ SupportRows keep_support(const LabelledRows& rows, std::span<const std::string> 
 // The weights of the rows that keep_support keeps; none where `rows` has none.
 std::vector<float> support_weights(const LabelledRows& rows);
 
-// The named rows.
+// The named rows, each where it is: in ascending order where processes hold them together.
 SupportRows select_support(const SupportRows& support, std::span<const std::size_t> rows);
+
+// The named rows, all of them on every process.
+SupportRows fetch_support(const SupportRows& support, std::span<const std::size_t> rows);
+
+// All rows on the first process; the others keep none.
+SupportRows collect_support(SupportRows support);
 
 // All rows of both, whose dimension is the same; rows of unknown origin have an empty path beside those of a known one.
 SupportRows join_support(const SupportRows& support, const SupportRows& more);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <numbers>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -14,6 +15,7 @@
 #include "annulus/base/clock.h"
 #include "annulus/base/error.h"
 #include "annulus/base/random.h"
+#include "annulus/learn/batch_buffer.h"
 #include "annulus/learn/factored_gradient.h"
 #include "annulus/learn/head_updater.h"
 #include "annulus/learn/independent_gradient.h"
@@ -89,42 +91,10 @@ Slice slice_of_batch(const WorkShare* share, std::size_t originals) {
   return share == nullptr ? Slice{0, originals} : share->batch_slice(originals);
 }
 
-// The rows of a batch, copied together; labels count from the first class that this process holds.
-template <class T>
-class BatchBuffer {
- public:
-  BatchBuffer(const TrainingRows<T>& rows, std::size_t batch, std::size_t first_class)
-      : rows_(rows),
-        first_class_(static_cast<std::int32_t>(first_class)),
-        features_(std::min(batch, rows.rows()), rows.dimension()),
-        labels_(features_.rows()),
-        weights_(rows.weights.empty() ? 0 : features_.rows()) {}
-
-  // Positions `slice` of the batch of the rows in `order`.
-  StepBatch<T> gather(std::span<const std::uint32_t> order, Slice slice, std::size_t step) {
-    const auto chosen = order.subspan(slice.first, slice.count);
-    for (const std::uint32_t row : chosen) rows_.features.expect_row(row);
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      const auto from = rows_.features.row(chosen[i]);
-      std::copy(from.begin(), from.end(), features_.row(i).begin());
-      labels_[i] = rows_.labels[chosen[i]] - first_class_;
-      if (!weights_.empty()) weights_[i] = rows_.weights[chosen[i]];
-    }
-    return {std::as_const(features_).view().rows_at(0, chosen.size()),
-            std::span<const std::int32_t>(labels_).first(chosen.size()),
-            step,
-            std::span<const T>(weights_).first(weights_.empty() ? 0 : chosen.size()),
-            slice.first,
-            order.size()};
-  }
-
- private:
-  const TrainingRows<T>& rows_;
-  std::int32_t first_class_;
-  Matrix<T> features_;
-  std::vector<std::int32_t> labels_;
-  std::vector<T> weights_;
-};
+// The batch that starts at a place of the order; none at its end.
+std::span<const std::uint32_t> batch_at(std::span<const std::uint32_t> order, std::size_t first, std::size_t batch) {
+  return order.subspan(first, std::min(batch, order.size() - first));
+}
 
 // One training: the head, Adam's memory of it, and how far it is.
 template <class T>
@@ -187,9 +157,9 @@ class Training {
     }
     for (bool begins = true; first < order_.size(); first += options_.batch, begins = false) {
       between_steps(epoch, begins, true);
-      const std::size_t count = std::min(options_.batch, order_.size() - first);
-      const StepSums sums = take_step(std::span<const std::uint32_t>(order_).subspan(first, count), learning_rate);
-      epoch_loss_ += sums.loss * static_cast<double>(count);
+      const auto order = batch_at(order_, first, options_.batch);
+      const StepSums sums = take_step(order, batch_at(order_, first + order.size(), options_.batch), learning_rate);
+      epoch_loss_ += sums.loss * static_cast<double>(order.size());
       hits_ += sums.hits;
       if (hooks_.after_step) {
         hooks_.after_step({epoch, result_.steps - 1, learning_rate, sums.loss, gradient_.weights.view(),
@@ -213,8 +183,9 @@ class Training {
     if (wants[1] > 0.0) keep_state();
   }
 
-  StepSums take_step(std::span<const std::uint32_t> order, double learning_rate) {
+  StepSums take_step(std::span<const std::uint32_t> order, std::span<const std::uint32_t> next, double learning_rate) {
     const auto batch = buffer_.gather(order, slice_of_batch(options_.share, order.size()), result_.steps);
+    buffer_.expect(next);
     StepSums sums;
     if (batch.rows.rows() > 0) {
       sums = std::visit([&](auto& chosen) { return chosen.loss_gradient(updater_.view(), batch, gradient_); }, engine_);
@@ -371,8 +342,9 @@ double training_accuracy(const Head<T>& head, const TrainingRows<T>& rows, const
   Matrix<T> weights(head.classes(), head.dimension());
   effective_weights(head, weights.view());
   const HeadView<T> view{head.kind, std::as_const(weights).view(), head.bias};
-  const auto first_class = static_cast<std::int32_t>(class_block(options.share, rows.classes).first);
-  std::vector<std::int32_t> labels;
+  BatchBuffer<T> buffer(rows, options.batch, class_block(options.share, rows.classes).first);
+  std::vector<std::uint32_t> order(rows.rows());
+  std::iota(order.begin(), order.end(), 0U);
   auto [step, hits] = counted_before(options);
   SteadyTime reported = now();
   for (std::size_t start = step * options.batch; start < rows.rows(); start += options.batch, ++step) {
@@ -385,20 +357,10 @@ double training_accuracy(const Head<T>& head, const TrainingRows<T>& rows, const
     if (options.share != nullptr) options.share->everyone().sum(wants);
     if (wants[0] > 0.0) throw Error(ErrorKind::kCancelled, kStopped);
     if (wants[1] > 0.0) keep_count(options, {step, hits});
-    const std::size_t whole = std::min(options.batch, rows.rows() - start);
-    const Slice slice = slice_of_batch(options.share, whole);
-    if (slice.count == 0) continue;
-    const std::size_t first = start + slice.first;
-    labels.assign(rows.labels.begin() + static_cast<std::ptrdiff_t>(first),
-                  rows.labels.begin() + static_cast<std::ptrdiff_t>(first + slice.count));
-    for (std::int32_t& label : labels) label -= first_class;
-    const bool weighted = !rows.weights.empty();
-    const StepBatch<T> batch{rows.features.view().rows_at(first, slice.count),
-                             labels,
-                             step,
-                             std::span<const T>(rows.weights).subspan(weighted ? first : 0, weighted ? slice.count : 0),
-                             slice.first,
-                             whole};
+    const auto whole = batch_at(order, start, options.batch);
+    const StepBatch<T> batch = buffer.gather(whole, slice_of_batch(options.share, whole.size()), step);
+    buffer.expect(batch_at(order, start + whole.size(), options.batch));
+    if (batch.rows.rows() == 0) continue;
     hits += std::visit([&](auto& chosen) { return chosen.hits(view, batch); }, engine);
   }
   if (options.share != nullptr) options.share->everyone().sum(std::span<double>(&hits, 1));

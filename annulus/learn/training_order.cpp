@@ -99,7 +99,7 @@ void take(std::vector<T>& values, const std::vector<std::size_t>& order) {
 
 }  // namespace
 
-void settle_rows(TrainingData& data) {
+std::vector<std::size_t> settle_rows(TrainingData& data) {
   LabelledRows& rows = data.rows;
   std::vector<std::size_t> order = rows_that_count(rows);
   const Before before(data);
@@ -112,6 +112,48 @@ void settle_rows(TrainingData& data) {
   }
   const auto& weights = rows.weights;
   if (std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>()) == weights.end()) rows.weights.clear();
+  return order;
+}
+
+TrainingData settled_run(const FeatureSet& set, std::span<const std::uint32_t> rows, Team& team) {
+  const std::vector<std::int32_t> labels = set.labels_of(rows);
+  const std::vector<std::size_t> counts = class_counts(labels, set.classes());
+  TrainingData data{{{}, {}, set.classes(), {}, RowCut(team, rows.size())}, {}, {}, {}};
+  const Slice own = data.rows.cut.own(rows.size());
+  std::vector<bool> touched(counts.size(), false);  // classes of which rows are in the run
+  std::size_t first = rows.size();                  // place of the first row of these
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    const std::size_t place = data.rows.labels.size();
+    data.rows.labels.insert(data.rows.labels.end(), counts[c], static_cast<std::int32_t>(c));
+    touched[c] = place < own.first + own.count && own.first < place + counts[c];
+    if (touched[c]) first = std::min(first, place);
+  }
+  std::vector<std::uint32_t> some;
+  std::vector<std::size_t> number;  // of these among all rows
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!touched[static_cast<std::size_t>(labels[i])]) continue;
+    some.push_back(rows[i]);
+    number.push_back(i);
+  }
+  TrainingData sorted{gather(set, some), paths_of(set, some), {}, {}};
+  const std::vector<std::size_t> order = settle_rows(sorted);
+  data.rows.features = std::move(sorted.rows.features);
+  if (own.count > 0) {
+    const auto from = data.rows.features.row(own.first - first).data();
+    std::copy_n(from, own.count * set.dimension(), data.rows.features.data());
+  }
+  data.rows.features.keep_first(own.count);
+  if (set.paths().empty()) return data;
+  std::vector<double> places(rows.size(), 0.0);  // which row each place has, of all processes
+  for (std::size_t i = 0; i < own.count; ++i) {
+    places[own.first + i] = static_cast<double>(number[order[own.first - first + i]]);
+  }
+  team.sum(places);
+  std::vector<std::uint32_t> all;
+  all.reserve(rows.size());
+  for (const double place : places) all.push_back(rows[static_cast<std::size_t>(place)]);
+  data.paths = paths_of(set, all);
+  return data;
 }
 
 }  // namespace annulus

@@ -62,22 +62,28 @@ std::vector<T> mean_one(std::span<const float> weights, std::size_t rows) {
 
 // Sample standard deviation (n - 1) of each column, in double whatever T is. Weights have a mean of 1.
 template <class T>
-std::vector<T> column_deviations(const Matrix<T>& features, const std::vector<T>& weights) {
-  const std::size_t rows = features.rows();
+std::vector<T> column_deviations(const TrainingRows<T>& training) {
+  const Matrix<T>& features = training.features;
+  const std::size_t rows = training.rows();
+  const std::size_t first = training.cut.own(rows).first;
   const std::size_t cols = features.cols();
   std::vector<double> mean(cols, 0.0);
   std::vector<double> squares(cols, 0.0);
-  const auto weight = [&](std::size_t i) { return weights.empty() ? 1.0 : static_cast<double>(weights[i]); };
-  for (std::size_t i = 0; i < rows; ++i) {
+  const auto weight = [&](std::size_t i) {
+    return training.weights.empty() ? 1.0 : static_cast<double>(training.weights[first + i]);
+  };
+  for (std::size_t i = 0; i < features.rows(); ++i) {
     for (std::size_t j = 0; j < cols; ++j) mean[j] += weight(i) * static_cast<double>(features(i, j));
   }
+  training.cut.sum(mean);
   for (double& value : mean) value /= static_cast<double>(rows);
-  for (std::size_t i = 0; i < rows; ++i) {
+  for (std::size_t i = 0; i < features.rows(); ++i) {
     for (std::size_t j = 0; j < cols; ++j) {
       const double difference = static_cast<double>(features(i, j)) - mean[j];
       squares[j] += weight(i) * difference * difference;
     }
   }
+  training.cut.sum(squares);
   std::vector<T> deviations(cols);
   for (std::size_t j = 0; j < cols; ++j) {
     deviations[j] = static_cast<T>(std::sqrt(squares[j] / static_cast<double>(rows - 1)));
@@ -89,13 +95,14 @@ std::vector<T> column_deviations(const Matrix<T>& features, const std::vector<T>
 
 template <class T>
 TrainingRows<T> make_training_rows(Matrix<T> features, std::vector<std::int32_t> labels, std::size_t classes,
-                                   NoiseShape shape, std::span<const float> weights) {
+                                   NoiseShape shape, std::span<const float> weights, RowCut cut) {
   if (classes < 2) fail(ErrorKind::kInput, "expected at least two classes to tell apart, found {}", classes);
-  if (features.rows() != labels.size()) {
+  const Slice own = cut.own(labels.size());
+  if (features.rows() != own.count) {
     fail(ErrorKind::kInput, "expected one label for each of the {} training rows, found {}", features.rows(),
-         labels.size());
+         own.count);
   }
-  TrainingRows<T> rows{std::move(features), std::move(labels), classes, {}};
+  TrainingRows<T> rows{std::move(features), std::move(labels), classes, {}, {}, std::move(cut)};
   rows.weights = mean_one<T>(weights, rows.rows());
   std::vector<bool> seen(classes, false);
   for (std::size_t i = 0; i < rows.rows(); ++i) {
@@ -104,19 +111,20 @@ TrainingRows<T> make_training_rows(Matrix<T> features, std::vector<std::int32_t>
       fail(ErrorKind::kInput, "expected labels from 0 to {}, found {} at training row {}", classes - 1, label, i);
     }
     seen[static_cast<std::size_t>(label)] = true;
+  }
+  for (std::size_t i = 0; i < own.count; ++i) {
     const auto row = rows.features.row(i);
     const T length = std::sqrt(squared_length(std::span<const T>(row)));
     if (!(length > T{0}) || !std::isfinite(length)) {
       fail(ErrorKind::kInput, "expected a training row with a length to normalise, found length {} at row {}", length,
-           i);
+           own.first + i);
     }
     for (T& value : row) value /= length;
   }
   for (std::size_t c = 0; c < classes; ++c) {
     if (!seen[c]) fail(ErrorKind::kInput, "expected at least one example of every class, found none of class {}", c);
   }
-  rows.noise_scale = shape == NoiseShape::kSpherical ? std::vector<T>(rows.dimension(), T{1})
-                                                     : column_deviations(rows.features, rows.weights);
+  rows.noise_scale = shape == NoiseShape::kSpherical ? std::vector<T>(rows.dimension(), T{1}) : column_deviations(rows);
   return rows;
 }
 
@@ -132,9 +140,9 @@ TrainingRows<T> make_training_rows(ConstMatrixView<float> features, std::span<co
 }
 
 template TrainingRows<float> make_training_rows(Matrix<float>, std::vector<std::int32_t>, std::size_t, NoiseShape,
-                                                std::span<const float>);
+                                                std::span<const float>, RowCut);
 template TrainingRows<double> make_training_rows(Matrix<double>, std::vector<std::int32_t>, std::size_t, NoiseShape,
-                                                 std::span<const float>);
+                                                 std::span<const float>, RowCut);
 template TrainingRows<float> make_training_rows(ConstMatrixView<float>, std::span<const std::int32_t>, std::size_t,
                                                 NoiseShape);
 template TrainingRows<double> make_training_rows(ConstMatrixView<float>, std::span<const std::int32_t>, std::size_t,

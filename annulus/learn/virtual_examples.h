@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "annulus/base/matrix.h"
+#include "annulus/base/row_cut.h"
 
 namespace annulus {
 
@@ -35,8 +36,10 @@ struct TrainingRows {
   std::size_t classes = 0;
   std::vector<T> noise_scale;  // s, one a dimension
   std::vector<T> weights{};    // how much each row counts, 1 on average; empty: all 1
+  RowCut
+      cut{};  // where several processes hold the rows together, `features` are those that are here; all else is of all
 
-  std::size_t rows() const { return features.rows(); }
+  std::size_t rows() const { return labels.size(); }
   std::size_t dimension() const { return features.cols(); }
 };
 
@@ -45,7 +48,7 @@ struct TrainingRows {
 // to a mean of 1: a row of weight 2 counts as if it were there twice.
 template <class T>
 TrainingRows<T> make_training_rows(Matrix<T> features, std::vector<std::int32_t> labels, std::size_t classes,
-                                   NoiseShape shape, std::span<const float> weights = {});
+                                   NoiseShape shape, std::span<const float> weights = {}, RowCut cut = {});
 // The same for a copy of the features.
 template <class T>
 TrainingRows<T> make_training_rows(ConstMatrixView<float> features, std::span<const std::int32_t> labels,

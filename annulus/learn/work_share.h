@@ -6,16 +6,11 @@
 #include <span>
 
 #include "annulus/base/matrix.h"
+#include "annulus/base/slice.h"
 #include "annulus/base/team.h"
 #include "annulus/learn/head.h"
 
 namespace annulus {
-
-// Piece number `index` of `pieces` nearly equal ones.
-inline Slice slice_of(std::size_t total, std::size_t pieces, std::size_t index) {
-  const std::size_t first = total * index / pieces;
-  return {first, total * (index + 1) / pieces - first};
-}
 
 // Processes form a grid: those of one column hold the same block of classes and each see a slice of the originals of a
 // batch; those of one row see the same originals and each hold a block of classes.

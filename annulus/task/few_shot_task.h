@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "annulus/base/matrix.h"
+#include "annulus/base/row_cut.h"
 #include "annulus/task/feature_set.h"
 
 namespace annulus {
@@ -45,6 +46,8 @@ struct LabelledRows {
   std::vector<std::int32_t> labels;
   std::size_t classes = 0;
   std::vector<float> weights{};  // how much each row counts, beside the others; empty: all the same
+  RowCut
+      cut{};  // where several processes hold the rows together, `features` are those that are here; all else is of all
 };
 
 LabelledRows gather(const FeatureSet& set, std::span<const std::uint32_t> rows);

@@ -1,12 +1,14 @@
 // Trainings and fits that several processes share, here threads, against those of one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "annulus/base/error.h"
 #include "annulus/learn/fit_model.h"
 #include "annulus/learn/prediction.h"
 #include "annulus/learn/trainer.h"
+#include "annulus/learn/training_order.h"
 #include "annulus/learn/work_share.h"
 #include "annulus/task/synthetic.h"
 #include "tests/learn/accuracy.h"
@@ -46,6 +48,18 @@ TrainingRows<double> double_rows(bool weighted) {
   return training;
 }
 
+// The rows that a process holds of those.
+TrainingRows<double> own_part(const TrainingRows<double>& rows, Team& team) {
+  TrainingRows<double> part{{}, rows.labels, rows.classes, rows.noise_scale, rows.weights, RowCut(team, rows.rows())};
+  const Slice own = part.cut.own(rows.rows());
+  part.features = Matrix<double>(own.count, rows.dimension());
+  for (std::size_t i = 0; i < own.count; ++i) {
+    const auto row = rows.features.row(own.first + i);
+    std::copy(row.begin(), row.end(), part.features.row(i).begin());
+  }
+  return part;
+}
+
 // Double precision, so that all that differs is the order of sums.
 TEST_P(SharedTraining, EqualsThatOfOneProcessButForRounding) {
   const Case& parameters = GetParam();
@@ -61,7 +75,8 @@ TEST_P(SharedTraining, EqualsThatOfOneProcessButForRounding) {
   options.antithetic = parameters.antithetic;
   options.seed = 7;
   options.threads = 1;
-  const auto run = [&](const WorkShare* share, double& accuracy, std::vector<EpochRecord>& epochs) {
+  const auto run = [&](const TrainingRows<double>& given, const WorkShare* share, double& accuracy,
+                       std::vector<EpochRecord>& epochs) {
     TrainOptions own = options;
     own.share = share;
     auto head =
@@ -71,19 +86,19 @@ TEST_P(SharedTraining, EqualsThatOfOneProcessButForRounding) {
       epochs.push_back(record);
       return false;
     };
-    train(head, rows, own, {}, hooks);
-    accuracy = training_accuracy(head, rows, own);
+    train(head, given, own, {}, hooks);
+    accuracy = training_accuracy(head, given, own);
     return head;
   };
   double alone_accuracy = 0.0;
   std::vector<EpochRecord> alone_epochs;
-  const auto alone = run(nullptr, alone_accuracy, alone_epochs);
+  const auto alone = run(rows, nullptr, alone_accuracy, alone_epochs);
   for (const Grid& grid : kGrids) {
     run_team(grid.blocks * grid.slices, [&](Team& team) {
       const WorkShare share(team, grid.blocks, rows.classes);
       double accuracy = 0.0;
       std::vector<EpochRecord> epochs;
-      const auto head = run(&share, accuracy, epochs);
+      const auto head = run(own_part(rows, team), &share, accuracy, epochs);
       const Slice block = share.class_block(rows.classes);
       ASSERT_EQ(head.classes(), block.count);
       EXPECT_NEAR(accuracy, alone_accuracy, 1e-12);
@@ -144,6 +159,12 @@ void compare_models(const Model& model, const Model& alone, const FeatureSet& se
     differences += std::pow(static_cast<double>(model.head.direction.data()[i]) - value, 2.0);
   }
   EXPECT_LT(std::sqrt(differences / squares), 0.01);
+  ASSERT_EQ(model.support.features.rows(), alone.support.rows());
+  for (std::size_t i = 0; i < alone.support.rows(); ++i) {
+    EXPECT_EQ(model.support.labels[i], alone.support.labels[i]);
+    EXPECT_TRUE(std::ranges::equal(model.support.features.row(i), alone.support.features.row(i)));
+  }
+  EXPECT_EQ(model.support.paths, alone.support.paths);
   ASSERT_TRUE(model.trained.has_value());
   EXPECT_EQ(model.trained->gain.size(), alone.trained->gain.size());
 }
@@ -159,11 +180,48 @@ TEST(SharedFit, GivesTheModelOfOneProcess) {
       const WorkShare share(team, grid.blocks, set.classes());
       Recipe recipe = quick_recipe();
       set_share(recipe, &share);
-      const ModelFit fit = fit_model(training_data(set, split.support), recipe, {});
+      TrainingData data = training_data(set, split.support, &team);
+      EXPECT_EQ(data.rows.features.rows(), slice_of(split.support.size(), team.size(), team.rank()).count);
+      const ModelFit fit = fit_model(std::move(data), recipe, {});
       EXPECT_NEAR(fit.fit.epsilon, alone.epsilon, 0.01 * alone.epsilon);
       if (team.rank() == 0) compare_models(fit.model, alone, set, split);
     });
   }
+}
+
+// Each process has its run of the rows in the order in which one process has them all, whatever the order of the set.
+TEST(SharedFit, RowsAreCutInTheOrderOfOneProcess) {
+  const FeatureSet set = make_synthetic(kFewRows);
+  std::vector<std::uint32_t> rows = draw_split(set, {4, 1}).support;
+  std::reverse(rows.begin(), rows.end());
+  TrainingData alone = training_data(set, rows);
+  settle_rows(alone);
+  for (const std::size_t members : {1U, 2U, 3U, 5U, 50U}) {
+    run_team(members, [&](Team& team) {
+      const TrainingData data = training_data(set, rows, &team);
+      EXPECT_EQ(data.rows.labels, alone.rows.labels);
+      EXPECT_EQ(data.paths, alone.paths);
+      const Slice own = data.rows.cut.own(rows.size());
+      ASSERT_EQ(data.rows.features.rows(), own.count);
+      for (std::size_t i = 0; i < own.count; ++i) {
+        EXPECT_TRUE(std::ranges::equal(data.rows.features.row(i), alone.rows.features.row(own.first + i)));
+      }
+    });
+  }
+}
+
+// With one row a class replicas stand in for rows held out; with few numbers a row, ridge regression solves by columns.
+TEST(SharedFit, GivesTheModelOfOneProcessAlsoAtOneRow) {
+  const FeatureSet set = make_synthetic(kFewRows);
+  const Split split = draw_split(set, {1, 1});
+  const Model alone = fit_model(training_data(set, split.support), quick_recipe(), {}).model;
+  run_team(2, [&](Team& team) {
+    const WorkShare share(team, 2, set.classes());
+    Recipe recipe = quick_recipe();
+    set_share(recipe, &share);
+    const ModelFit fit = fit_model(training_data(set, split.support, &team), recipe, {});
+    if (team.rank() == 0) compare_models(fit.model, alone, set, split);
+  });
 }
 
 TEST(SharedFit, WhoWantsToStopStopsEveryone) {
@@ -177,7 +235,7 @@ TEST(SharedFit, WhoWantsToStopStopsEveryone) {
     std::size_t calls = 0;
     const auto progress = [&](const Progress&) { return team.rank() == 0 || ++calls < 3; };
     try {
-      fit_model(training_data(set, split.support), recipe, {}, progress);
+      fit_model(training_data(set, split.support, &team), recipe, {}, progress);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kCancelled) ++stopped;
     }

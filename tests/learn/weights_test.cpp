@@ -80,8 +80,8 @@ TEST(Weights, CompanionsCountARowOfWeightTwoTwice) {
   for (const std::size_t dimension : {5UL, 40UL}) {  // fewer and more numbers than rows
     const auto weighted = training<float>(labelled(4, dimension, false), first_doubled(8));
     const auto doubled = training<float>(labelled(4, dimension, true), {});
-    const auto mean = mean_row(doubled.features.view());
-    const auto weighted_mean = mean_row(weighted.features.view(), weighted.weights);
+    const auto mean = mean_row(doubled);
+    const auto weighted_mean = mean_row(weighted);
     for (std::size_t j = 0; j < dimension; ++j) EXPECT_NEAR(weighted_mean[j], mean[j], 1e-6);
     const auto means = class_mean_weights(doubled, mean);
     const auto weighted_means = class_mean_weights(weighted, weighted_mean);
