@@ -46,22 +46,22 @@ void wait_for(std::span<MPI_Request> requests) {
 
 void wait_for(MPI_Request request) { wait_for(std::span<MPI_Request>(&request, 1)); }
 
-class PendingSum : public Team::Pending {
+class PendingReduction : public Team::Pending {
  public:
   template <class T>
-  PendingSum(std::span<T> numbers, MPI_Comm members) {
+  PendingReduction(std::span<T> numbers, MPI_Op operation, MPI_Comm members) {
     in_pieces(numbers, [&](T* start, int count) {
       MPI_Request request = MPI_REQUEST_NULL;
-      MPI_Iallreduce(MPI_IN_PLACE, start, count, type_of(start), MPI_SUM, members, &request);
+      MPI_Iallreduce(MPI_IN_PLACE, start, count, type_of(start), operation, members, &request);
       requests_.push_back(request);
     });
     // Messages move while the library is called: one call gets them going.
     int done = 0;
     MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
   }
-  ~PendingSum() override { finish(); }
-  PendingSum(const PendingSum&) = delete;
-  PendingSum& operator=(const PendingSum&) = delete;
+  ~PendingReduction() override { finish(); }
+  PendingReduction(const PendingReduction&) = delete;
+  PendingReduction& operator=(const PendingReduction&) = delete;
 
   void wait() override { finish(); }
 
@@ -100,12 +100,10 @@ class MpiTeam : public Team {
   void sum(std::span<float> numbers) override { reduce(numbers, MPI_SUM); }
   void largest(std::span<double> numbers) override { reduce(numbers, MPI_MAX); }
   void largest(std::span<float> numbers) override { reduce(numbers, MPI_MAX); }
-  std::unique_ptr<Pending> start_sum(std::span<double> numbers) override {
-    return std::make_unique<PendingSum>(numbers, members_);
-  }
-  std::unique_ptr<Pending> start_sum(std::span<float> numbers) override {
-    return std::make_unique<PendingSum>(numbers, members_);
-  }
+  std::unique_ptr<Pending> start_sum(std::span<double> numbers) override { return start(numbers, MPI_SUM); }
+  std::unique_ptr<Pending> start_sum(std::span<float> numbers) override { return start(numbers, MPI_SUM); }
+  std::unique_ptr<Pending> start_largest(std::span<double> numbers) override { return start(numbers, MPI_MAX); }
+  std::unique_ptr<Pending> start_largest(std::span<float> numbers) override { return start(numbers, MPI_MAX); }
 
   void broadcast(std::span<std::byte> bytes) override {
     in_pieces(bytes, [&](std::byte* start, int count) {
@@ -137,12 +135,12 @@ class MpiTeam : public Team {
 
  private:
   template <class T>
+  std::unique_ptr<Pending> start(std::span<T> numbers, MPI_Op operation) {
+    return std::make_unique<PendingReduction>(numbers, operation, members_);
+  }
+  template <class T>
   void reduce(std::span<T> numbers, MPI_Op operation) {
-    in_pieces(numbers, [&](T* start, int count) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      MPI_Iallreduce(MPI_IN_PLACE, start, count, type_of(start), operation, members_, &request);
-      wait_for(request);
-    });
+    PendingReduction(numbers, operation, members_).wait();
   }
 
   MPI_Comm members_;

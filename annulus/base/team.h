@@ -11,7 +11,7 @@ namespace annulus {
 // same members every time.
 class Team {
  public:
-  // A sum that is under way: its numbers must be left alone until wait() returns. Destroyed, it waits.
+  // What is under way: its numbers must be left alone until wait() returns. Destroyed, it waits.
   class Pending {
    public:
     virtual ~Pending() = default;
@@ -34,6 +34,8 @@ class Team {
   // The same without waiting; several may be under way.
   virtual std::unique_ptr<Pending> start_sum(std::span<double> numbers) = 0;
   virtual std::unique_ptr<Pending> start_sum(std::span<float> numbers) = 0;
+  virtual std::unique_ptr<Pending> start_largest(std::span<double> numbers) = 0;
+  virtual std::unique_ptr<Pending> start_largest(std::span<float> numbers) = 0;
   // The first member's bytes go to all.
   virtual void broadcast(std::span<std::byte> bytes) = 0;
   // Member `from` sends numbers to the first member, which receives them; others do nothing.

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "annulus/base/matrix.h"
@@ -21,11 +23,10 @@ VirtualLogits<T> part_of(const VirtualLogits<T>& logits, std::size_t first, std:
           logits.labels.subspan(first, count)};
 }
 
-// Of all pairs of originals and noise rows of a step.
+// Of the pairs of noise rows and some originals of a step, numbered from the first of them.
 template <class T>
 class BlockSums {
  public:
-  BlockSums() = default;
   // `memory` has three rows for each original, which stand together, and a column for each noise row.
   BlockSums(MatrixView<T> memory, bool count_hits)
       : memory_(memory), originals_(memory.rows() / 3), count_hits_(count_hits) {}
@@ -36,19 +37,27 @@ class BlockSums {
             memory_.rows_at(2 * originals_ + first, count)};
   }
 
-  // Cost: two exchanges of a number a pair, and two more numbers where hits are counted.
-  void exchange(Team& blocks) {
-    const std::size_t pairs = originals_ * memory_.cols();
-    const std::span<T> log_sums(memory_.data(), pairs);
-    std::vector<T> sums(log_sums.begin(), log_sums.end());
-    blocks.largest(std::span<T>(memory_.data(), count_hits_ ? 3 * pairs : pairs));
-    for (std::size_t i = 0; i < pairs; ++i) sums[i] = std::exp(sums[i] - log_sums[i]);
-    blocks.sum(std::span<T>(sums));
-    for (std::size_t i = 0; i < pairs; ++i) log_sums[i] += std::log(sums[i]);
+  // The totals, in two exchanges of a number a pair, and two more numbers where hits are counted: each of start() and
+  // go_on() begins one, go_on() and finish() wait for the one before.
+  void start(Team& blocks) {
+    const std::span<T> log_sums = log_sums_of_all();
+    sums_.assign(log_sums.begin(), log_sums.end());
+    pending_ = blocks.start_largest(std::span<T>(memory_.data(), count_hits_ ? 3 * log_sums.size() : log_sums.size()));
     first_ = blocks.rank() == 0;
   }
+  void go_on(Team& blocks) {
+    std::exchange(pending_, nullptr)->wait();
+    const std::span<T> log_sums = log_sums_of_all();
+    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] = std::exp(sums_[i] - log_sums[i]);
+    pending_ = blocks.start_sum(std::span<T>(sums_));
+  }
+  void finish() {
+    std::exchange(pending_, nullptr)->wait();
+    const std::span<T> log_sums = log_sums_of_all();
+    for (std::size_t i = 0; i < sums_.size(); ++i) log_sums[i] += std::log(sums_[i]);
+  }
 
-  // What stands for all blocks together, after the exchange.
+  // What stands for all blocks together, once that is finished.
   ConstMatrixView<T> log_sum(std::size_t first, std::size_t count) const { return memory_.rows_at(first, count); }
   // The part of loss and hits that no block has by itself: the first block counts it.
   StepSums common(std::size_t first, std::size_t count, double weight) const {
@@ -65,10 +74,14 @@ class BlockSums {
   }
 
  private:
+  std::span<T> log_sums_of_all() const { return {memory_.data(), originals_ * memory_.cols()}; }
+
   MatrixView<T> memory_;
   std::size_t originals_ = 0;
   bool count_hits_ = false;
   bool first_ = false;
+  std::vector<T> sums_;
+  std::unique_ptr<Team::Pending> pending_;
 };
 
 }  // namespace annulus

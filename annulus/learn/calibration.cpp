@@ -96,8 +96,8 @@ std::vector<float> axes_of_all(const SupportRows& support, const Conditioning& c
                                int threads) {
   std::vector<bool> wanted;
   for (const std::size_t rows : plan.counts) wanted.push_back(rows > 1);
-  const SupportRows rows = fetch_support(support, rows_to_index(support.labels, wanted));
-  return spread_axes(SupportIndex(conditioning, rows, threads), rows.labels, threads);
+  SupportRows rows = fetch_support(support, rows_to_index(support.labels, wanted));
+  return spread_axes(SupportIndex(conditioning, std::move(rows.features), rows.labels, threads), rows.labels, threads);
 }
 
 // `cold` is what logits of held-out rows are multiplied by.
@@ -109,10 +109,10 @@ UnknownRule learn_rule(const HoldOut& hold_out, const HeldOutRows& held, std::sp
   for (const std::int32_t label : named) wanted[static_cast<std::size_t>(label)] = true;
   for (const std::int32_t label : held.labels) wanted[static_cast<std::size_t>(label)] = true;
   const std::vector<std::size_t> indexed = rows_to_index(hold_out.support.labels, wanted);
-  const SupportRows support = fetch_support(hold_out.support, indexed);
-  const SupportIndex index(conditioning, support, threads);
+  SupportRows support = fetch_support(hold_out.support, indexed);
   const std::vector<std::size_t> asked = places_of(held.rows, indexed);
   const SupportRows rows = select_support(support, asked);
+  const SupportIndex index(conditioning, std::move(support.features), support.labels, threads);
   const std::vector<float> near =
       nearest_of_class(conditioning, index, support.labels, rows.features.view(), named, threads, asked);
   const std::vector<float> close = index.closeness_without(asked, named, threads);

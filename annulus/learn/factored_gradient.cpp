@@ -183,13 +183,33 @@ void FactoredGradient<T>::fold_noise_gradient(MatrixView<T> folded) {
 
 template <class T>
 void FactoredGradient<T>::exchange_sums(const HeadView<T>& head, const StepBatch<T>& batch, bool count_hits) {
+  halves_.clear();
   if (options_.blocks == nullptr) return;
-  block_sums_ = BlockSums<T>(reuse(statistics_, 3 * batch.rows.rows(), options_.virtual_count), count_hits);
-  parallel_for(options_.threads, parts_.size(), [&](std::size_t task) {
-    const Part& part = parts_[task];
-    block_statistics(logits_of(part, head, batch), block_sums_.own(part.first, part.count));
-  });
-  block_sums_.exchange(*options_.blocks);
+  const auto memory = reuse(statistics_, 3 * batch.rows.rows(), options_.virtual_count);
+  for (const std::size_t number : {0U, 1U}) {
+    const Slice parts = slice_of(parts_.size(), 2, number);
+    if (parts.count == 0) continue;
+    const std::size_t first = parts_[parts.first].first;
+    const Part& last = parts_[parts.first + parts.count - 1];
+    const std::size_t originals = last.first + last.count - first;
+    halves_.push_back({parts, first, BlockSums<T>(memory.rows_at(3 * first, 3 * originals), count_hits)});
+    parallel_for(options_.threads, parts.count, [&](std::size_t task) {
+      const Part& part = parts_[parts.first + task];
+      block_statistics(logits_of(part, head, batch), halves_.back().sums.own(part.first - first, part.count));
+    });
+    halves_.back().sums.start(*options_.blocks);
+  }
+  for (Half& half : halves_) half.sums.go_on(*options_.blocks);
+}
+
+template <class T>
+template <class Body>
+void FactoredGradient<T>::for_parts(const Body& body) {
+  if (options_.blocks == nullptr) return parallel_for(options_.threads, parts_.size(), body);
+  for (Half& half : halves_) {
+    half.sums.finish();
+    parallel_for(options_.threads, half.parts.count, [&](std::size_t task) { body(half.parts.first + task); });
+  }
 }
 
 template <class T>
@@ -204,9 +224,11 @@ StepSums FactoredGradient<T>::part_sums(const Part& part, const HeadView<T>& hea
     const VirtualLogits<T> chosen = part_of(logits, i, together);
     const double weight = batch.weight(part.first + i);
     if (options_.blocks != nullptr) {
-      sums += block_sums_.common(part.first + i, together, weight);
+      const Half& half = part.first < halves_.back().first_original ? halves_.front() : halves_.back();
+      const std::size_t place = part.first + i - half.first_original;
+      sums += half.sums.common(place, together, weight);
       if (noise.empty()) continue;
-      sums.loss += weight * block_gradient(chosen, block_sums_.log_sum(part.first + i, together), options_.classes,
+      sums.loss += weight * block_gradient(chosen, half.sums.log_sum(place, together), options_.classes,
                                            options_.label_smoothing, static_cast<T>(weight) * gradient_scale,
                                            original.rows_at(i, together), noise);
     } else if (noise.empty()) {
@@ -233,7 +255,7 @@ StepSums FactoredGradient<T>::loss_gradient(const HeadView<T>& head, const StepB
   const std::size_t scratch_size = virtual_softmax_scratch(classes, kOriginalsPerPart, count);
   const auto scratch = reuse(scratch_, parts_.size(), scratch_size);
   sums_.assign(parts_.size(), {});
-  parallel_for(options_.threads, parts_.size(), [&](std::size_t task) {
+  for_parts([&](std::size_t task) {
     const Part& part = parts_[task];
     const auto part_original = logit_gradient.rows_at(part.first, part.count);
     const auto part_noise = part_gradient.rows_at(task * count, count);
@@ -260,8 +282,7 @@ double FactoredGradient<T>::hits(const HeadView<T>& head, const StepBatch<T>& ba
   prepare(head, batch);
   exchange_sums(head, batch, true);
   sums_.assign(parts_.size(), {});
-  parallel_for(options_.threads, parts_.size(),
-               [&](std::size_t task) { sums_[task] = part_sums(parts_[task], head, batch, {}, {}, {}); });
+  for_parts([&](std::size_t task) { sums_[task] = part_sums(parts_[task], head, batch, {}, {}, {}); });
   StepSums total;
   for (const StepSums& part : sums_) total += part;
   return total.hits;

@@ -53,8 +53,12 @@ class FactoredGradient {
   // the two are empty.
   StepSums part_sums(const Part& part, const HeadView<T>& head, const StepBatch<T>& batch, MatrixView<T> original,
                      MatrixView<T> noise, std::span<T> scratch);
-  // Works the sums over classes out with the processes that hold the others, where there are any.
+  // Begins to work the sums over classes out with the processes that hold the others, where there are any.
   void exchange_sums(const HeadView<T>& head, const StepBatch<T>& batch, bool count_hits);
+  // Calls body(number) for the numbers of all parts. Where sums are exchanged, those of the second half are on their
+  // way while the parts of the first are worked on.
+  template <class Body>
+  void for_parts(const Body& body);
   // What the softmax kernel reads for a part; works its scales a out.
   VirtualLogits<T> logits_of(const Part& part, const HeadView<T>& head, const StepBatch<T>& batch);
   // Sums the parts' noise gradients of each noise row, mirrored rows with opposite sign.
@@ -83,8 +87,13 @@ class FactoredGradient {
   Matrix<T> gradient_;       // of logits_
   Matrix<T> part_gradient_;  // of the noise logits, R rows for each part
   Matrix<T> scratch_;
-  Matrix<T> statistics_;  // memory of block_sums_
-  BlockSums<T> block_sums_;
+  struct Half {
+    Slice parts;
+    std::size_t first_original;
+    BlockSums<T> sums;
+  };
+  Matrix<T> statistics_;      // memory of the sums
+  std::vector<Half> halves_;  // of the parts, where sums are exchanged
 };
 
 }  // namespace annulus

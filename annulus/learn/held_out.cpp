@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint32_t kFoldStream = 0xF01D;  // orders that no training uses
 constexpr std::uint32_t kGroupStream = 0xF01E;
 constexpr std::size_t kMostRowFolds = 3;
-constexpr std::size_t kMostLogits = std::size_t{1} << 26;  // of held-out rows, unless kEnoughHeldOut rows have more
+constexpr std::size_t kMostLogits = std::size_t{1} << 24;  // of held-out rows, unless kEnoughHeldOut rows have more
 constexpr std::size_t kFewClassGroups = 5;
 constexpr std::size_t kMostAskedRows = 1000;  // known and strange rows of one turn
 
@@ -115,7 +115,7 @@ Learnt learnt_rows(const HoldOut& hold_out, const ClassTraining& training, const
   SupportRows rows = fetch_support(hold_out.support, chosen);
   for (std::size_t i = 0; i < places.size(); ++i) rows.labels[i] = training.labels[places[i]];
   const int threads = hold_out.recipe.final_training.threads;
-  SupportIndex index(training.fit.head.conditioning, rows, threads);
+  SupportIndex index(training.fit.head.conditioning, std::move(rows.features), rows.labels, threads);
   Matrix<float> axes = class_spread_axes(index.rows(), rows.labels, threads);
   return {std::move(rows.labels), std::move(index), std::move(axes)};
 }

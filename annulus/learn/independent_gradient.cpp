@@ -127,7 +127,9 @@ StepSums IndependentGradient<T>::block_logits(const StepBatch<T>& batch, std::si
   for_parts([&](std::size_t, std::size_t begin, std::size_t length) {
     block_statistics(part_of(rows, begin, length), sums.own(begin, length));
   });
-  sums.exchange(*options_.blocks);
+  sums.start(*options_.blocks);
+  sums.go_on(*options_.blocks);
+  sums.finish();
   const auto gradient = reuse(block_gradient_, hits_alone ? 0 : logits.rows(), classes);
   const T gradient_scale = T{1} / static_cast<T>(batch.whole_batch() * count);
   for_parts([&](std::size_t task, std::size_t begin, std::size_t length) {

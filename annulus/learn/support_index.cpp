@@ -51,10 +51,11 @@ float close_to(std::span<const float> row, std::span<const float> mean, double a
 
 SupportIndex::SupportIndex(const Conditioning& conditioning, const SupportRows& support, int threads,
                            std::size_t classes)
-    : conditioning_(conditioning),
-      rows_(support.features.clone()),
-      labels_(support.labels),
-      no_mean_(rows_.cols(), 0.0F) {
+    : SupportIndex(conditioning, support.features.clone(), support.labels, threads, classes) {}
+
+SupportIndex::SupportIndex(const Conditioning& conditioning, Matrix<float>&& rows, std::vector<std::int32_t> labels,
+                           int threads, std::size_t classes)
+    : conditioning_(conditioning), rows_(std::move(rows)), labels_(std::move(labels)), no_mean_(rows_.cols(), 0.0F) {
   prepare_rows(conditioning_, rows_.view(), 0, threads);
   if (!labels_.empty()) {
     classes = std::max(classes, static_cast<std::size_t>(*std::ranges::max_element(labels_)) + 1);

@@ -23,6 +23,9 @@ class SupportIndex {
  public:
   // There are means of `classes` classes, or of as many as have rows.
   SupportIndex(const Conditioning& conditioning, const SupportRows& support, int threads = 1, std::size_t classes = 0);
+  // The same of rows that nobody else needs.
+  SupportIndex(const Conditioning& conditioning, Matrix<float>&& rows, std::vector<std::int32_t> labels,
+               int threads = 1, std::size_t classes = 0);
 
   // The min(count, all) nearest of each raw row, nearest first, of equals the lower number first. `without`, empty or
   // one support row for each row, is passed over. Costs a product of rows and support. Throws Error{kInput} for a row

@@ -61,8 +61,10 @@ class ThreadTeam : public Team {
   void sum(std::span<float> numbers) override { combine(numbers, std::plus<>()); }
   void largest(std::span<double> numbers) override { combine(numbers, kLarger); }
   void largest(std::span<float> numbers) override { combine(numbers, kLarger); }
-  std::unique_ptr<Pending> start_sum(std::span<double> numbers) override { return start(numbers); }
-  std::unique_ptr<Pending> start_sum(std::span<float> numbers) override { return start(numbers); }
+  std::unique_ptr<Pending> start_sum(std::span<double> numbers) override { return start(numbers, std::plus<>()); }
+  std::unique_ptr<Pending> start_sum(std::span<float> numbers) override { return start(numbers, std::plus<>()); }
+  std::unique_ptr<Pending> start_largest(std::span<double> numbers) override { return start(numbers, kLarger); }
+  std::unique_ptr<Pending> start_largest(std::span<float> numbers) override { return start(numbers, kLarger); }
 
   void broadcast(std::span<std::byte> bytes) override {
     place_->slots[rank_] = bytes.data();
@@ -118,9 +120,9 @@ class ThreadTeam : public Team {
   };
   static constexpr auto kLarger = [](auto a, auto b) { return std::max(a, b); };
 
-  template <class T>
-  std::unique_ptr<Pending> start(std::span<T> numbers) {
-    combine(numbers, std::plus<>());
+  template <class T, class Operation>
+  std::unique_ptr<Pending> start(std::span<T> numbers, const Operation& operation) {
+    combine(numbers, operation);
     return std::make_unique<Done>();
   }
 
