@@ -3,9 +3,11 @@
 
 #include <dlfcn.h>
 #include <oneapi/dnnl/dnnl.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cassert>
+#include <csignal>
 #include <vector>
 
 #include "annulus/base/error.h"
@@ -27,6 +29,25 @@ void keep_onednn_on_this_thread() {
   }();
   (void)done;
 }
+
+// oneDNN, up to 3.11 at least, computes products with the stack pointer in its work space on the heap (its issue 4845):
+// the frame of a signal that came then, Ctrl-C say, would overwrite what stands there. Signals wait until the product
+// is done; those of faults cannot, and need not.
+class SignalsWait {
+ public:
+  SignalsWait() {
+    sigset_t signals;
+    sigfillset(&signals);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&signals, fault);
+    pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  }
+  ~SignalsWait() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 struct Size {
   std::size_t rows;
@@ -110,6 +131,7 @@ void multiply_tile(const GemmCall<float>& call, const Tile& tile) {
       break;
   }
   keep_onednn_on_this_thread();
+  const SignalsWait until_done;
   const bool flip_a = flips(call.transpose_a);
   const bool flip_b = flips(call.transpose_b);
   const float* a = call.a.data() + (flip_a ? tile.row : tile.row * call.a.stride());

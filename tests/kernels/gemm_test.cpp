@@ -1,6 +1,11 @@
 // Matrix products against three plain loops: transposes, strides, alpha, beta, tiles and threads.
 #include "annulus/kernels/gemm.h"
 
+#include <pthread.h>
+#include <sys/time.h>
+
+#include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -91,6 +96,54 @@ TEST(Gemm, SameBitsWhateverTheThreads) {
     gemm(Transpose::kNo, Transpose::kYes, 1.0F, a.view(), b.view(), 0.0F, many.view(), threads);
     EXPECT_EQ(std::memcmp(one.data(), many.data(), 700 * 1100 * sizeof(float)), 0);
   }
+}
+
+// The stack of this thread, and how often a signal was handled on it and elsewhere.
+std::uintptr_t stack_start = 0;
+std::uintptr_t stack_end = 0;
+volatile std::sig_atomic_t on_stack = 0;
+volatile std::sig_atomic_t elsewhere = 0;
+
+void look_at_stack(int) {
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (here >= stack_start && here < stack_end) {
+    on_stack = on_stack + 1;
+  } else {
+    elsewhere = elsewhere + 1;
+  }
+}
+
+// oneDNN puts the stack pointer elsewhere while it multiplies: a signal handled then would overwrite the heap.
+TEST(Gemm, SignalsWaitUntilAProductIsDone) {
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_getattr_np(pthread_self(), &attributes), 0);
+  void* start = nullptr;
+  std::size_t size = 0;
+  ASSERT_EQ(pthread_attr_getstack(&attributes, &start, &size), 0);
+  pthread_attr_destroy(&attributes);
+  stack_start = reinterpret_cast<std::uintptr_t>(start);
+  stack_end = stack_start + size;
+  struct sigaction action {};
+  struct sigaction before {};
+  action.sa_handler = look_at_stack;
+  action.sa_flags = SA_RESTART;
+  ASSERT_EQ(sigaction(SIGALRM, &action, &before), 0);
+  const Matrix<float> a = random_matrix<float>(200, 512, 1);
+  const Matrix<float> b = random_matrix<float>(150, 512, 2);
+  Matrix<float> first(200, 150);
+  gemm(Transpose::kNo, Transpose::kYes, 1.0F, a.view(), b.view(), 0.0F, first.view(), 1);
+  Matrix<float> c(200, 150);
+  const itimerval often{{0, 200}, {0, 200}};
+  ASSERT_EQ(setitimer(ITIMER_REAL, &often, nullptr), 0);
+  for (int i = 0; i < 20000 && on_stack + elsewhere < 200; ++i) {
+    gemm(Transpose::kNo, Transpose::kYes, 1.0F, a.view(), b.view(), 0.0F, c.view(), 1);
+  }
+  const itimerval never{};
+  ASSERT_EQ(setitimer(ITIMER_REAL, &never, nullptr), 0);
+  sigaction(SIGALRM, &before, nullptr);
+  EXPECT_EQ(elsewhere, 0);
+  EXPECT_GE(on_stack, 200);
+  EXPECT_EQ(std::memcmp(c.data(), first.data(), sizeof(float) * 200 * 150), 0);
 }
 
 }  // namespace
