@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint32_t kFoldStream = 0xF01D;  // orders that no training uses
 constexpr std::uint32_t kGroupStream = 0xF01E;
 constexpr std::size_t kMostRowFolds = 3;
-constexpr std::size_t kMostLogits = std::size_t{1} << 24;  // of held-out rows, unless kEnoughHeldOut rows have more
+constexpr std::size_t kMostLogits = std::size_t{1} << 22;  // of held-out rows, unless kEnoughHeldOut rows have more
 constexpr std::size_t kFewClassGroups = 5;
 constexpr std::size_t kMostAskedRows = 1000;  // known and strange rows of one turn
 

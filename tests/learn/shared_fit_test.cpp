@@ -7,6 +7,7 @@
 #include "annulus/base/error.h"
 #include "annulus/learn/fit_model.h"
 #include "annulus/learn/prediction.h"
+#include "annulus/learn/support_index.h"
 #include "annulus/learn/trainer.h"
 #include "annulus/learn/training_order.h"
 #include "annulus/learn/work_share.h"
@@ -221,6 +222,35 @@ TEST(SharedFit, GivesTheModelOfOneProcessAlsoAtOneRow) {
     set_share(recipe, &share);
     const ModelFit fit = fit_model(training_data(set, split.support, &team), recipe, {});
     if (team.rank() == 0) compare_models(fit.model, alone, set, split);
+  });
+}
+
+// More rows than an index takes: only those of the classes that were asked about or named are compared with.
+TEST(SharedFit, KnowsStrangersAsOneProcessDoesAlsoWithManyRows) {
+  const FeatureSet set =
+      make_synthetic({.classes = 4200, .train_rows = 4, .test_rows = 1, .dimension = 4, .noise = 0.1});
+  const Split split = draw_split(set, {4, 1});
+  ASSERT_GT(split.support.size(), kMostIndexed);
+  Recipe recipe = quick_recipe();
+  recipe.epsilon = 0.5;
+  set_virtual_count(recipe, 1);
+  set_epochs(recipe, 1);
+  set_batch(recipe, 2048);
+  const Model alone = fit_model(training_data(set, split.support), recipe, {}).model;
+  EXPECT_FALSE(alone.unknown.empty());
+  run_team(2, [&](Team& team) {
+    const WorkShare share(team, 2, set.classes());
+    Recipe shared = recipe;
+    set_share(shared, &share);
+    const Model model = fit_model(training_data(set, split.support, &team), shared, {}).model;
+    EXPECT_NEAR(model.temperature, alone.temperature, 0.02 * alone.temperature);
+    ASSERT_EQ(model.unknown.axes.size(), alone.unknown.axes.size());
+    ASSERT_EQ(model.unknown.quantiles.size(), alone.unknown.quantiles.size());
+    const double range =
+        static_cast<double>(alone.unknown.quantiles.back()) - static_cast<double>(alone.unknown.quantiles.front());
+    for (std::size_t i = 0; i < alone.unknown.quantiles.size(); ++i) {
+      EXPECT_NEAR(model.unknown.quantiles[i], alone.unknown.quantiles[i], 0.02 * range);
+    }
   });
 }
 

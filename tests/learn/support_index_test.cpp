@@ -120,5 +120,13 @@ TEST(SupportIndex, DifferencesAlongAxesCountLess) {
   EXPECT_NEAR(close[0], cosine + along * along / 2.0, 1e-6);
 }
 
+TEST(SupportIndex, TakesAllRowsOrThoseOfTheClassesThatAreWanted) {
+  std::vector<std::int32_t> labels(kMostIndexed, 0);
+  labels[5] = 2;
+  EXPECT_EQ(rows_to_index(labels, {false, false, true}).size(), kMostIndexed);
+  labels.push_back(2);
+  EXPECT_EQ(rows_to_index(labels, {false, false, true}), (std::vector<std::size_t>{5, kMostIndexed}));
+}
+
 }  // namespace
 }  // namespace annulus
