@@ -75,16 +75,24 @@ HWY_INLINE hn::Vec<D> exponential(D d, hn::Vec<D> x) {
 // The first `count` numbers at `from`, zeros after them; reads no further.
 template <class D>
 HWY_INLINE hn::Vec<D> load_first(D d, const hn::TFromD<D>* from, std::size_t count) {
+#if HWY_MEM_OPS_MIGHT_FAULT
   HWY_ALIGN hn::TFromD<D> padded[hn::MaxLanes(d)] = {};
   std::copy(from, from + count, padded);
   return hn::Load(d, padded);
+#else
+  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+#endif
 }
 
 template <class D>
 HWY_INLINE void store_first(D d, hn::Vec<D> value, hn::TFromD<D>* to, std::size_t count) {
+#if HWY_MEM_OPS_MIGHT_FAULT
   HWY_ALIGN hn::TFromD<D> padded[hn::MaxLanes(d)];
   hn::Store(value, d, padded);
   std::copy(padded, padded + count, to);
+#else
+  hn::BlendedStore(value, hn::FirstN(d, count), d, to);
+#endif
 }
 
 }  // namespace annulus::HWY_NAMESPACE

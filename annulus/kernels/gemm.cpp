@@ -96,7 +96,7 @@ Size tile_size(const GemmCall<float>& call) {
     case Shape::kGeneral:
       break;
   }
-  Size tile = flips(call.transpose_a) ? Size{512, 1024} : Size{128, 512};
+  Size tile = flips(call.transpose_a) ? Size{512, 1024} : Size{512, 128};
   while (pieces(call.c.rows(), tile.rows) * pieces(call.c.cols(), tile.cols) < kFewestTiles) {
     tile = {std::min(tile.rows, call.c.rows()), std::min(tile.cols, call.c.cols())};
     std::size_t& longer = tile.rows > tile.cols ? tile.rows : tile.cols;

@@ -22,6 +22,10 @@ namespace annulus {
 inline constexpr std::size_t kNoiseBlock = 2;     // noise rows handled together: as many as the registers hold
 inline constexpr std::size_t kOriginalBlock = 2;  // originals handled together: they share loads of the noise gradient
 
+// Rows of scratch start at whole cache lines where the scratch does: loads of 64 bytes that cross one take twice as
+// long.
+inline constexpr std::size_t line_of(std::size_t numbers) { return (numbers + 15) / 16 * 16; }
+
 }  // namespace annulus
 #endif
 
@@ -114,33 +118,33 @@ HWY_INLINE void accumulate_rows(const OriginalTerms<T>* originals, std::size_t c
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t lanes = hn::Lanes(d);
-  std::size_t j = 0;
-  for (; j + lanes <= classes; j += lanes) {
+  const auto add = [&](std::size_t j, const auto& load, const auto& store) HWY_ATTR {
     V sums[kOriginals];
-    for (std::size_t o = 0; o < kOriginals; ++o) sums[o] = hn::LoadU(d, originals[o].gradient + j);
+    for (std::size_t o = 0; o < kOriginals; ++o) sums[o] = load(originals[o].gradient + j);
     for (std::size_t q = 0; q < kCount; ++q) {
       T* noise = originals[0].pairs[q].noise_gradient + j;
-      V sum = hn::LoadU(d, noise);
+      V sum = load(noise);
       for (std::size_t o = 0; o < kOriginals; ++o) {
         // One product and two additions: multipliers are busy enough with the exponentials around.
         const V weight = hn::Set(d, originals[o].weights[q]);
-        const V value = hn::Mul(hn::LoadU(d, originals[o].pairs[q].exponentials + j), weight);
+        const V value = hn::Mul(load(originals[o].pairs[q].exponentials + j), weight);
         sum = hn::Add(sum, value);
         sums[o] = hn::Add(sums[o], value);
       }
-      hn::StoreU(sum, d, noise);
+      store(sum, noise);
     }
-    for (std::size_t o = 0; o < kOriginals; ++o) hn::StoreU(sums[o], d, originals[o].gradient + j);
+    for (std::size_t o = 0; o < kOriginals; ++o) store(sums[o], originals[o].gradient + j);
+  };
+  std::size_t j = 0;
+  for (; j + lanes <= classes; j += lanes) {
+    add(
+        j, [&](const T* from) HWY_ATTR { return hn::LoadU(d, from); },
+        [&](V value, T* to) HWY_ATTR { hn::StoreU(value, d, to); });
   }
-  for (; j < classes; ++j) {
-    for (std::size_t o = 0; o < kOriginals; ++o) {
-      for (std::size_t q = 0; q < kCount; ++q) {
-        const T value = originals[o].pairs[q].exponentials[j] * originals[o].weights[q];
-        originals[o].pairs[q].noise_gradient[j] += value;
-        originals[o].gradient[j] += value;
-      }
-    }
-  }
+  if (j == classes) return;
+  add(
+      j, [&](const T* from) HWY_ATTR { return load_first(d, from, classes - j); },
+      [&](V value, T* to) HWY_ATTR { store_first(d, value, to, classes - j); });
 }
 
 template <class T>
@@ -267,7 +271,7 @@ HWY_INLINE LossSums block(const Pass<T>& pass, std::size_t first_original, std::
       originals[o].pairs[q].noise = logits.noise.data() + (first_noise + q) * logits.noise.stride();
       originals[o].pairs[q].noise_gradient =
           pass.noise_gradient.data() + (first_noise + q) * pass.noise_gradient.stride();
-      originals[o].pairs[q].exponentials = pass.buffer + (o * kNoiseBlock + q) * classes;
+      originals[o].pairs[q].exponentials = pass.buffer + (o * kNoiseBlock + q) * line_of(classes);
     }
     result += original_pairs<kCount, kHits>(originals[o], noise, pass.smoothing, pass.gradient_scale, classes);
   }
@@ -318,8 +322,13 @@ LossSums gradient(const VirtualLogits<T>& logits, T smoothing, T gradient_scale,
   for (std::size_t i = 0; i < originals; ++i) {
     statistics[i] = row_statistics(logits.original.data() + i * logits.original.stride(), classes);
   }
-  const Pass<T> pass{logits,         smoothing,  gradient_scale,         original_gradient,
-                     noise_gradient, statistics, scratch + 3 * originals};
+  const Pass<T> pass{logits,
+                     smoothing,
+                     gradient_scale,
+                     original_gradient,
+                     noise_gradient,
+                     statistics,
+                     scratch + line_of(3 * originals)};
   LossSums result;
   std::size_t first = 0;
   for (; first + kNoiseBlock <= noise_rows; first += kNoiseBlock) {
@@ -400,8 +409,8 @@ float exponential_sum(std::span<const float> row) {
 }
 
 std::size_t virtual_softmax_scratch(std::size_t classes, std::size_t originals, std::size_t noise_rows) {
-  const std::size_t blocks = 3 * originals + kOriginalBlock * kNoiseBlock * classes;
-  return std::max(blocks, classes <= kFewClasses ? few_classes_scratch(classes, noise_rows) : 0);
+  const std::size_t blocks = line_of(3 * originals) + kOriginalBlock * kNoiseBlock * line_of(classes);
+  return line_of(std::max(blocks, classes <= kFewClasses ? few_classes_scratch(classes, noise_rows) : 0));
 }
 
 template <>

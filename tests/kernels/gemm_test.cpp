@@ -2,12 +2,14 @@
 #include "annulus/kernels/gemm.h"
 
 #include <pthread.h>
-#include <sys/time.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "annulus/base/random.h"
@@ -127,20 +129,25 @@ TEST(Gemm, SignalsWaitUntilAProductIsDone) {
   struct sigaction before {};
   action.sa_handler = look_at_stack;
   action.sa_flags = SA_RESTART;
-  ASSERT_EQ(sigaction(SIGALRM, &action, &before), 0);
+  ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
   const Matrix<float> a = random_matrix<float>(200, 512, 1);
   const Matrix<float> b = random_matrix<float>(150, 512, 2);
   Matrix<float> first(200, 150);
   gemm(Transpose::kNo, Transpose::kYes, 1.0F, a.view(), b.view(), 0.0F, first.view(), 1);
   Matrix<float> c(200, 150);
-  const itimerval often{{0, 200}, {0, 200}};
-  ASSERT_EQ(setitimer(ITIMER_REAL, &often, nullptr), 0);
+  std::atomic<bool> done = false;
+  std::thread sender([&done, receiver = pthread_self()] {
+    while (!done.load()) {
+      pthread_kill(receiver, SIGUSR1);
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  });
   for (int i = 0; i < 20000 && on_stack + elsewhere < 200; ++i) {
     gemm(Transpose::kNo, Transpose::kYes, 1.0F, a.view(), b.view(), 0.0F, c.view(), 1);
   }
-  const itimerval never{};
-  ASSERT_EQ(setitimer(ITIMER_REAL, &never, nullptr), 0);
-  sigaction(SIGALRM, &before, nullptr);
+  done = true;
+  sender.join();
+  sigaction(SIGUSR1, &before, nullptr);
   EXPECT_EQ(elsewhere, 0);
   EXPECT_GE(on_stack, 200);
   EXPECT_EQ(std::memcmp(c.data(), first.data(), sizeof(float) * 200 * 150), 0);
