@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <oneapi/dnnl/dnnl.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <cassert>
