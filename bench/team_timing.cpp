@@ -63,13 +63,15 @@ std::string time_step(Team* team, char** words) {
   options.sharing = NoiseSharing::kShared;
   options.epsilon = 2.0;
   constexpr std::size_t kSteps = 7;
-  Matrix<float> features(std::max(classes, kSteps * options.batch), dimension);
-  std::vector<std::int32_t> labels;
-  for (std::size_t i = 0; i < features.rows(); ++i) {
-    fill_gaussian({1, RandomUse::kSynthetic, 0}, i * dimension, features.row(i));
-    labels.push_back(static_cast<std::int32_t>(i % classes));
+  std::vector<std::int32_t> labels(std::max(classes, kSteps * options.batch));
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>(i % classes);
+  const RowCut cut = team == nullptr ? RowCut() : RowCut(*team, labels.size());
+  const Slice own = cut.own(labels.size());
+  Matrix<float> features(own.count, dimension);
+  for (std::size_t i = 0; i < own.count; ++i) {
+    fill_gaussian({1, RandomUse::kSynthetic, 0}, (own.first + i) * dimension, features.row(i));
   }
-  const auto rows = make_training_rows<float>(std::move(features), labels, classes, NoiseShape::kEllipsoidal);
+  const auto rows = make_training_rows<float>(std::move(features), labels, classes, NoiseShape::kEllipsoidal, {}, cut);
   std::optional<WorkShare> share;
   if (team != nullptr) options.share = &share.emplace(*team, number(4), classes);
   auto head = initial_head<float>(HeadKind::kCosine, classes, dimension, 0, 0, class_block(options.share, classes));
