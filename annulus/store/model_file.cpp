@@ -93,8 +93,9 @@ void check_record(const std::map<std::string, std::string>& record, const char* 
 
 void check_support(const Model& model, ErrorKind kind, const std::string& source) {
   const SupportRows& support = model.support;
-  if (support.labels.size() != support.rows()) {
-    fail(kind, "{}: expected {} labels of support rows, found {}", source, support.rows(), support.labels.size());
+  if (support.labels.size() != support.features.rows()) {
+    fail(kind, "{}: expected {} labels of support rows, found {}", source, support.features.rows(),
+         support.labels.size());
   }
   if (!support.empty() && support.features.cols() != model.head.dimension()) {
     fail(kind, "{}: expected support rows of {} numbers, found {}", source, model.head.dimension(),
