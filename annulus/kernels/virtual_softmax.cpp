@@ -22,10 +22,6 @@ namespace annulus {
 inline constexpr std::size_t kNoiseBlock = 2;     // noise rows handled together: as many as the registers hold
 inline constexpr std::size_t kOriginalBlock = 2;  // originals handled together: they share loads of the noise gradient
 
-// Rows of scratch start at whole cache lines where the scratch does: loads of 64 bytes that cross one take twice as
-// long.
-inline constexpr std::size_t line_of(std::size_t numbers) { return (numbers + 15) / 16 * 16; }
-
 }  // namespace annulus
 #endif
 
@@ -271,7 +267,7 @@ HWY_INLINE LossSums block(const Pass<T>& pass, std::size_t first_original, std::
       originals[o].pairs[q].noise = logits.noise.data() + (first_noise + q) * logits.noise.stride();
       originals[o].pairs[q].noise_gradient =
           pass.noise_gradient.data() + (first_noise + q) * pass.noise_gradient.stride();
-      originals[o].pairs[q].exponentials = pass.buffer + (o * kNoiseBlock + q) * line_of(classes);
+      originals[o].pairs[q].exponentials = pass.buffer + (o * kNoiseBlock + q) * classes;
     }
     result += original_pairs<kCount, kHits>(originals[o], noise, pass.smoothing, pass.gradient_scale, classes);
   }
@@ -322,13 +318,8 @@ LossSums gradient(const VirtualLogits<T>& logits, T smoothing, T gradient_scale,
   for (std::size_t i = 0; i < originals; ++i) {
     statistics[i] = row_statistics(logits.original.data() + i * logits.original.stride(), classes);
   }
-  const Pass<T> pass{logits,
-                     smoothing,
-                     gradient_scale,
-                     original_gradient,
-                     noise_gradient,
-                     statistics,
-                     scratch + line_of(3 * originals)};
+  const Pass<T> pass{logits,         smoothing,  gradient_scale,         original_gradient,
+                     noise_gradient, statistics, scratch + 3 * originals};
   LossSums result;
   std::size_t first = 0;
   for (; first + kNoiseBlock <= noise_rows; first += kNoiseBlock) {
@@ -409,8 +400,8 @@ float exponential_sum(std::span<const float> row) {
 }
 
 std::size_t virtual_softmax_scratch(std::size_t classes, std::size_t originals, std::size_t noise_rows) {
-  const std::size_t blocks = line_of(3 * originals) + kOriginalBlock * kNoiseBlock * line_of(classes);
-  return line_of(std::max(blocks, classes <= kFewClasses ? few_classes_scratch(classes, noise_rows) : 0));
+  const std::size_t blocks = 3 * originals + kOriginalBlock * kNoiseBlock * classes;
+  return std::max(blocks, classes <= kFewClasses ? few_classes_scratch(classes, noise_rows) : 0);
 }
 
 template <>
