@@ -28,7 +28,8 @@ class RowCut {
 
   Team* team() const { return team_; }  // null: no cut
   Slice run(std::size_t rank) const {
-    return {rank == 0 ? 0 : ends_[rank - 1], ends_[rank] - (rank == 0 ? 0 : ends_[rank - 1])};
+    const std::size_t first = rank == 0 ? 0 : ends_[rank - 1];
+    return {first, ends_[rank] - first};
   }
   // The run that is here, of `rows` in all.
   Slice own(std::size_t rows) const { return team_ == nullptr ? Slice{0, rows} : run(team_->rank()); }
@@ -58,7 +59,7 @@ template <class T, class Number>
 std::unique_ptr<Team::Pending> start_fetch(const RowCut& cut, ConstMatrixView<T> own, std::span<const Number> chosen,
                                            MatrixView<T> out) {
   // A row is a sum in which all members but one have zeros.
-  const Slice here = cut.team() == nullptr ? Slice{0, own.rows()} : cut.own(0);
+  const Slice here = cut.own(own.rows());
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const std::size_t place = static_cast<std::size_t>(chosen[i]) - here.first;  // huge for those before it
     if (place < here.count) {

@@ -81,25 +81,18 @@ TrainingRows<float> all_rows(const TrainingRows<float>& rows) {
   return all;
 }
 
-// The rows that this process multiplies: those that it holds, or a part of them where all hold all.
-Slice own_rows(const TrainingRows<float>& rows, const WorkShare* share) {
-  if (rows.cut.team() != nullptr || share == nullptr) return rows.cut.own(rows.rows());
-  return slice_of(rows.rows(), share->everyone().size(), share->everyone().rank());
-}
-
 // Products of the columns of the centred rows with each other, of which the lower half is right, some rows at a time;
-// processes share the rows out.
-Matrix<float> column_products(const TrainingRows<float>& rows, std::span<const float> mean, int threads,
-                              const WorkShare* share) {
+// each process multiplies the rows that it holds.
+Matrix<float> column_products(const TrainingRows<float>& rows, std::span<const float> mean, int threads) {
   Matrix<float> gram(rows.dimension(), rows.dimension());
   Matrix<float> buffer;
-  const Slice own = own_rows(rows, share);
+  const Slice own = rows.cut.own(rows.rows());
   for (std::size_t done = 0; done < own.count; done += kMostCentredRows) {
     const Slice part{own.first + done, std::min(kMostCentredRows, own.count - done)};
     lower_product(Transpose::kYes, 1.0F, centred(rows, mean, part, threads, buffer), done == 0 ? 0.0F : 1.0F,
                   gram.view(), threads);
   }
-  if (share != nullptr) share->everyone().sum(std::span<float>(gram.data(), gram.rows() * gram.cols()));
+  if (Team* const team = rows.cut.team()) team->sum(std::span<float>(gram.data(), gram.rows() * gram.cols()));
   return gram;
 }
 
@@ -225,7 +218,7 @@ Matrix<float> ridge_weights(const TrainingRows<float>& rows, double penalty, int
     gram = Matrix<float>(rows.rows(), rows.rows());
     lower_product(Transpose::kNo, 1.0F, x, 0.0F, gram.view(), threads);
   } else {
-    gram = column_products(rows, mean, threads, share);
+    gram = column_products(rows, mean, threads);
   }
   // The diagonal of either product sums to the squared lengths of all rows.
   double lengths = 0.0;

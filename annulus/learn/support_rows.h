@@ -18,8 +18,8 @@ struct SupportRows {
   Matrix<float> features;            // raw rows scaled to length 1, rounded to half precision
   std::vector<std::int32_t> labels;  // head row of each
   std::vector<std::string> paths;    // where each came from; empty: not known
-  RowCut
-      cut{};  // where several processes hold the rows together, `features` are those that are here; all else is of all
+  // Where several processes hold the rows together, `features` are those that are here; all else is of all rows.
+  RowCut cut{};
 
   std::size_t rows() const { return labels.size(); }
   bool empty() const { return labels.empty(); }

@@ -36,8 +36,8 @@ struct TrainingRows {
   std::size_t classes = 0;
   std::vector<T> noise_scale;  // s, one a dimension
   std::vector<T> weights{};    // how much each row counts, 1 on average; empty: all 1
-  RowCut
-      cut{};  // where several processes hold the rows together, `features` are those that are here; all else is of all
+  // Where several processes hold the rows together, `features` are those that are here; all else is of all rows.
+  RowCut cut{};
 
   std::size_t rows() const { return labels.size(); }
   std::size_t dimension() const { return features.cols(); }

@@ -46,8 +46,8 @@ struct LabelledRows {
   std::vector<std::int32_t> labels;
   std::size_t classes = 0;
   std::vector<float> weights{};  // how much each row counts, beside the others; empty: all the same
-  RowCut
-      cut{};  // where several processes hold the rows together, `features` are those that are here; all else is of all
+  // Where several processes hold the rows together, `features` are those that are here; all else is of all rows.
+  RowCut cut{};
 };
 
 LabelledRows gather(const FeatureSet& set, std::span<const std::uint32_t> rows);
