@@ -111,21 +111,18 @@ UnknownRule learn_rule(const HoldOut& hold_out, const HeldOutRows& held, std::sp
   const std::vector<std::size_t> indexed = rows_to_index(hold_out.support.labels, wanted);
   SupportRows support = fetch_support(hold_out.support, indexed);
   const std::vector<std::size_t> asked = places_of(held.rows, indexed);
-  const SupportRows rows = select_support(support, asked);
   const SupportIndex index(conditioning, std::move(support.features), support.labels, threads);
-  const std::vector<float> near =
-      nearest_of_class(conditioning, index, support.labels, rows.features.view(), named, threads, asked);
-  const std::vector<float> close = index.closeness_without(asked, named, threads);
+  const std::vector<ClassNearness> nearness = index.near_class_without(asked, named, threads);
   std::vector<std::array<float, kUnknownParts>> parts;
   std::array<std::vector<double>, kEvidenceKinds> evidence;
   for (std::size_t i = 0; i < held.rows.size(); ++i) {
     std::vector<float> logits(held.logits.row(i).begin(), held.logits.row(i).end());
     scale_row(std::span<float>(logits), static_cast<float>(cold));
-    parts.push_back(unknown_parts(logits, near[i], close[i]));
+    parts.push_back(unknown_parts(logits, nearness[i]));
     const Evidence found = evidence_in(parts.back());
     for (std::size_t j = 0; j < kEvidenceKinds; ++j) evidence[j].push_back(found[j]);
   }
-  Evidence weights = learn_evidence_weights(turns);
+  Evidence weights = learn_evidence_weights(turns, held.logits.cols());
   for (std::size_t j = 0; j < kEvidenceKinds; ++j) {
     const double units = deviation(evidence[j]);
     weights[j] = units > kLeastSpread ? weights[j] / units : 0.0;

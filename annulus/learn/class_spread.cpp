@@ -3,9 +3,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -90,12 +88,13 @@ Matrix<float> class_spread_axes(ConstMatrixView<float> rows, std::span<const std
   return axes;
 }
 
-double along_axes(ConstMatrixView<float> axes, std::span<const float> difference) {
-  std::array<float, kSpreadAxes> numbers{};
-  if (axes.empty()) return 0.0;
-  narrow_products(1.0F, ConstMatrixView<float>(difference.data(), 1, difference.size()), axes,
-                  MatrixView<float>(numbers.data(), 1, axes.rows()));
-  return std::inner_product(numbers.begin(), numbers.end(), numbers.begin(), 0.0);
+AxisNumbers along_axes(ConstMatrixView<float> axes, std::span<const float> row) {
+  AxisNumbers numbers{};
+  if (!axes.empty()) {
+    narrow_products(1.0F, ConstMatrixView<float>(row.data(), 1, row.size()), axes,
+                    MatrixView<float>(numbers.data(), 1, axes.rows()));
+  }
+  return numbers;
 }
 
 }  // namespace annulus

@@ -1,6 +1,7 @@
 // The directions in which rows of a class usually differ from their mean.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,7 +22,8 @@ inline constexpr std::size_t kSpreadRows = 256;
 Matrix<float> class_spread_axes(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, int threads,
                                 std::span<const std::size_t> left_out = {});
 
-// |axes difference|^2.
-double along_axes(ConstMatrixView<float> axes, std::span<const float> difference);
+// How far a row lies along each axis; zeros beyond the last.
+using AxisNumbers = std::array<float, kSpreadAxes>;
+AxisNumbers along_axes(ConstMatrixView<float> axes, std::span<const float> row);
 
 }  // namespace annulus

@@ -67,23 +67,42 @@ std::vector<Observation> observe(std::span<const EvidenceTurn> turns) {
   return observations;
 }
 
+// From 0 for few classes to 1 for very many.
+double share_of_many(std::size_t classes) {
+  return static_cast<double>(classes) / (static_cast<double>(classes) + kManyClasses);
+}
+
 }  // namespace
 
 Evidence evidence_in(const std::array<float, kUnknownParts>& parts) {
   const auto largest = static_cast<double>(parts[kLargestLogit]);
   return {largest - static_cast<double>(parts[kLogSumExp]), largest, static_cast<double>(parts[kNearestCosine]),
-          static_cast<double>(parts[kClassCloseness])};
+          static_cast<double>(parts[kNearestCloseness]), static_cast<double>(parts[kClassCloseness])};
 }
 
 std::array<float, kUnknownParts> part_weights(const Evidence& weights) {
-  return {static_cast<float>(weights[kLogConfidence] + weights[kLead]), 0.0F,
-          static_cast<float>(-weights[kLogConfidence]), static_cast<float>(weights[kRowCosine]),
-          static_cast<float>(weights[kCloseness])};
+  return {static_cast<float>(weights[kLogConfidence] + weights[kLead]),
+          0.0F,
+          static_cast<float>(-weights[kLogConfidence]),
+          static_cast<float>(weights[kRowCosine]),
+          static_cast<float>(weights[kCloseness]),
+          static_cast<float>(weights[kRowCloseness])};
 }
 
-Evidence learn_evidence_weights(std::span<const EvidenceTurn> turns) {
+Evidence prior_weights(std::size_t classes) {
+  const double many = share_of_many(classes);
+  Evidence weights{};
+  weights[kLogConfidence] = 0.4 * many;
+  weights[kRowCosine] = 0.1 * (1.0 - many);
+  weights[kRowCloseness] = 0.1 * (1.0 - many);
+  weights[kCloseness] = 0.3;
+  return weights;
+}
+
+Evidence learn_evidence_weights(std::span<const EvidenceTurn> turns, std::size_t classes) {
   const std::vector<Observation> observations = observe(turns);
-  Evidence weights = kPriorWeights;
+  const Evidence prior = prior_weights(classes);
+  Evidence weights = prior;
   if (observations.empty()) return weights;
   // The logistic loss bends by a quarter at most: steps by that bound never go too far.
   Evidence bend{};
@@ -114,7 +133,7 @@ Evidence learn_evidence_weights(std::span<const EvidenceTurn> turns) {
     double largest = std::fabs(step);
     for (std::size_t j = 0; j < kEvidenceKinds; ++j) {
       const double gradient =
-          slope([j](const Observation& row) { return row.evidence[j]; }) + kPriorRows * (weights[j] - kPriorWeights[j]);
+          slope([j](const Observation& row) { return row.evidence[j]; }) + kPriorRows * (weights[j] - prior[j]);
       const double next = std::max(0.0, weights[j] - gradient / (bend[j] + kPriorRows));
       const double change = next - weights[j];
       weights[j] = next;
@@ -146,10 +165,10 @@ UnknownRule rule_from_strangers(std::span<const EvidenceTurn> turns, std::size_t
   std::vector<Evidence> strangers;
   for (const EvidenceTurn& turn : turns) strangers.insert(strangers.end(), turn.strange.begin(), turn.strange.end());
   if (strangers.size() < kLeastStrangers) return {};
-  const auto count = static_cast<double>(classes);
   Evidence weights{};
-  weights[kLogConfidence] = count / (count + kManyClasses);
-  weights[kRowCosine] = 0.5;
+  weights[kLogConfidence] = share_of_many(classes);
+  weights[kRowCosine] = 0.25;
+  weights[kRowCloseness] = 0.25;
   weights[kCloseness] = 0.5;
   const Evidence mean = mean_evidence(strangers);
   for (std::size_t j = 0; j < kEvidenceKinds; ++j) {

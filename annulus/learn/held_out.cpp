@@ -98,13 +98,8 @@ Asked ask(const HoldOut& hold_out, const ClassTraining& training, const SupportR
 }
 
 // The rows that a head learnt of the classes that it named, to compare with.
-struct Learnt {
-  std::vector<std::int32_t> labels;
-  SupportIndex index;
-  Matrix<float> axes;
-};
-
-Learnt learnt_rows(const HoldOut& hold_out, const ClassTraining& training, const Asked& known, const Asked& strange) {
+SupportIndex learnt_rows(const HoldOut& hold_out, const ClassTraining& training, const Asked& known,
+                         const Asked& strange) {
   std::vector<bool> wanted(training.classes, false);
   for (const Asked* asked : {&known, &strange}) {
     for (const std::int32_t label : asked->named) wanted[static_cast<std::size_t>(label)] = true;
@@ -116,21 +111,16 @@ Learnt learnt_rows(const HoldOut& hold_out, const ClassTraining& training, const
   for (std::size_t i = 0; i < places.size(); ++i) rows.labels[i] = training.labels[places[i]];
   const int threads = hold_out.recipe.final_training.threads;
   SupportIndex index(training.fit.head.conditioning, std::move(rows.features), rows.labels, threads);
-  Matrix<float> axes = class_spread_axes(index.rows(), rows.labels, threads);
-  return {std::move(rows.labels), std::move(index), std::move(axes)};
+  index.set_axes(class_spread_axes(index.rows(), rows.labels, threads), threads);
+  return index;
 }
 
-std::vector<Evidence> evidence_of(const HoldOut& hold_out, const ClassTraining& training, const Learnt& learnt,
-                                  Asked& asked, double temperature) {
-  const int threads = hold_out.recipe.final_training.threads;
-  const ConstMatrixView<float> rows = asked.rows.features.view();
-  const std::vector<float> near =
-      nearest_of_class(training.fit.head.conditioning, learnt.index, learnt.labels, rows, asked.named, threads);
-  const std::vector<float> close = learnt.index.closeness(rows, asked.named, learnt.axes.view(), threads);
+std::vector<Evidence> evidence_of(const SupportIndex& learnt, Asked& asked, double temperature, int threads) {
+  const std::vector<ClassNearness> nearness = learnt.near_class(asked.rows.features.view(), asked.named, threads);
   std::vector<Evidence> evidence;
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
+  for (std::size_t i = 0; i < nearness.size(); ++i) {
     scale_row(asked.logits.row(i), static_cast<float>(1.0 / temperature));
-    evidence.push_back(evidence_in(unknown_parts(asked.logits.row(i), near[i], close[i])));
+    evidence.push_back(evidence_in(unknown_parts(asked.logits.row(i), nearness[i])));
   }
   return evidence;
 }
@@ -267,9 +257,9 @@ std::optional<ClassTraining> train_without_classes(HoldOut& hold_out, const Hold
 EvidenceTurn ask_about_strangers(const HoldOut& hold_out, const ClassTraining& training, double temperature) {
   Asked known = ask(hold_out, training, training.known);
   Asked strange = ask(hold_out, training, training.strange);
-  const Learnt learnt = learnt_rows(hold_out, training, known, strange);
-  return {evidence_of(hold_out, training, learnt, known, temperature),
-          evidence_of(hold_out, training, learnt, strange, temperature)};
+  const SupportIndex learnt = learnt_rows(hold_out, training, known, strange);
+  const int threads = hold_out.recipe.final_training.threads;
+  return {evidence_of(learnt, known, temperature, threads), evidence_of(learnt, strange, temperature, threads)};
 }
 
 }  // namespace annulus

@@ -22,7 +22,7 @@ Recogniser::Recogniser(const Model& model, const RecogniserOptions& options)
   }
   if (refuses_) threshold_ = unknown_threshold(model.unknown, options.false_reject);
   if (options.explain || (refuses_ && needs_support(model.unknown))) {
-    index_.emplace(model.head.conditioning, model.support, options.threads);
+    index_.emplace(stranger_index(model, options.threads));
   }
   if (options.explain) flip_.emplace(model, index_->rows());
 }

@@ -39,12 +39,32 @@ void take_in(std::span<const float> cosines, std::size_t first, std::size_t coun
   }
 }
 
-void subtract(std::span<const float> from, std::span<const float> row, std::span<float> out) {
-  std::transform(from.begin(), from.end(), row.begin(), out.begin(), std::minus<>());
+void subtract_row(std::span<const float> row, std::span<float> from) {
+  std::transform(from.begin(), from.end(), row.begin(), from.begin(), std::minus<>());
 }
 
-float close_to(std::span<const float> row, std::span<const float> mean, double along) {
-  return static_cast<float>(std::inner_product(row.begin(), row.end(), mean.begin(), 0.0) + along / 2.0);
+double product(std::span<const float> a, std::span<const float> b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+// Row by row, so that a row's numbers do not depend on the others.
+Matrix<float> all_along_axes(ConstMatrixView<float> axes, ConstMatrixView<float> rows, int threads) {
+  Matrix<float> all(rows.rows(), axes.rows());
+  parallel_for(threads, rows.rows(), [&](std::size_t i) {
+    const AxisNumbers numbers = along_axes(axes, rows.row(i));
+    std::copy_n(numbers.begin(), axes.rows(), all.row(i).begin());
+  });
+  return all;
+}
+
+// Of two rows whose product is `cosine`.
+double closeness(double cosine, const AxisNumbers& a, std::span<const float> b) {
+  double square = 0.0;
+  for (std::size_t j = 0; j < b.size(); ++j) {
+    const double difference = static_cast<double>(a[j]) - static_cast<double>(b[j]);
+    square += difference * difference;
+  }
+  return cosine + square / 2.0;
 }
 
 }  // namespace
@@ -55,19 +75,23 @@ SupportIndex::SupportIndex(const Conditioning& conditioning, const SupportRows& 
 
 SupportIndex::SupportIndex(const Conditioning& conditioning, Matrix<float>&& rows, std::vector<std::int32_t> labels,
                            int threads, std::size_t classes)
-    : conditioning_(conditioning), rows_(std::move(rows)), labels_(std::move(labels)), no_mean_(rows_.cols(), 0.0F) {
+    : conditioning_(conditioning), rows_(std::move(rows)), labels_(std::move(labels)) {
   prepare_rows(conditioning_, rows_.view(), 0, threads);
   if (!labels_.empty()) {
     classes = std::max(classes, static_cast<std::size_t>(*std::ranges::max_element(labels_)) + 1);
   }
   means_ = Matrix<float>(classes, rows_.cols());
+  of_class_.resize(classes);
   for (std::size_t i = 0; i < labels_.size(); ++i) {
-    add_row(std::as_const(rows_).row(i), means_.row(static_cast<std::size_t>(labels_[i])));
+    const auto c = static_cast<std::size_t>(labels_[i]);
+    add_row(std::as_const(rows_).row(i), means_.row(c));
+    of_class_[c].push_back(i);
   }
   for (std::size_t c = 0; c < classes; ++c) {
     sum_lengths_.push_back(std::sqrt(squared_length(std::as_const(means_).row(c))));
     if (sum_lengths_[c] > 0.0F) scale_row(means_.row(c), 1.0F / sum_lengths_[c]);
   }
+  set_axes({}, threads);
 }
 
 template <class Use>
@@ -105,55 +129,76 @@ std::vector<std::vector<NearRow>> SupportIndex::nearest(ConstMatrixView<float> r
   return found;
 }
 
-std::vector<float> SupportIndex::closeness(ConstMatrixView<float> rows, std::span<const std::int32_t> classes,
-                                           ConstMatrixView<float> axes, int threads) const {
-  std::vector<float> found(rows.rows(), 0.0F);
+SupportIndex::Projections SupportIndex::project(Matrix<float> axes, int threads) const {
+  Matrix<float> rows = all_along_axes(axes.view(), rows_.view(), threads);
+  Matrix<float> means = all_along_axes(axes.view(), means_.view(), threads);
+  return {std::move(axes), std::move(rows), std::move(means)};
+}
+
+void SupportIndex::set_axes(Matrix<float> axes, int threads) { projections_ = project(std::move(axes), threads); }
+
+std::vector<ClassNearness> SupportIndex::near_class(ConstMatrixView<float> rows, std::span<const std::int32_t> classes,
+                                                    int threads) const {
+  std::vector<ClassNearness> found(rows.rows());
   for_conditioned(rows, threads, [&](std::size_t first, ConstMatrixView<float> conditioned) {
-    std::vector<float> difference(conditioned.cols());
     for (std::size_t i = 0; i < conditioned.rows(); ++i) {
-      const auto mean = mean_of(classes[first + i]);
-      subtract(conditioned.row(i), mean, difference);
-      found[first + i] = close_to(conditioned.row(i), mean, along_axes(axes, difference));
+      found[first + i] = near(conditioned.row(i), classes[first + i], projections_, rows_.rows());
     }
   });
   return found;
 }
 
-std::vector<float> SupportIndex::closeness_without(std::span<const std::size_t> left_out,
-                                                   std::span<const std::int32_t> classes, int threads) const {
-  std::vector<float> found(left_out.size(), 0.0F);
+ClassNearness SupportIndex::near(std::span<const float> row, std::int32_t label, const Projections& projections,
+                                 std::size_t without) const {
+  const auto c = static_cast<std::size_t>(label);
+  const AxisNumbers along = along_axes(projections.axes.view(), row);
+  if (c >= of_class_.size() || of_class_[c].empty()) {
+    const auto of_zeros = static_cast<float>(closeness(0.0, along, AxisNumbers{}));
+    return {0.0F, of_zeros, of_zeros};
+  }
+  double cosine = -1.0;
+  double row_closeness = -1.0;
+  for (const std::size_t other : of_class_[c]) {
+    if (other == without) continue;
+    const double found = product(row, rows_.row(other));
+    cosine = std::max(cosine, found);
+    row_closeness = std::max(row_closeness, closeness(found, along, projections.rows.row(other)));
+  }
+  double mean_closeness = -1.0;
+  if (without >= labels_.size() || labels_[without] != label) {
+    mean_closeness = closeness(product(row, means_.row(c)), along, projections.means.row(c));
+  } else if (const std::vector<float> mean = mean_without(without); !mean.empty()) {
+    mean_closeness = closeness(product(row, mean), along, along_axes(projections.axes.view(), mean));
+  }
+  return {static_cast<float>(cosine), static_cast<float>(row_closeness), static_cast<float>(mean_closeness)};
+}
+
+std::vector<float> SupportIndex::mean_without(std::size_t left_out) const {
+  const auto c = static_cast<std::size_t>(labels_[left_out]);
+  std::vector<float> mean(means_.row(c).begin(), means_.row(c).end());
+  scale_row(std::span<float>(mean), sum_lengths_[c]);
+  subtract_row(rows_.row(left_out), mean);
+  const auto left = static_cast<double>(squared_length(std::span<const float>(mean)));
+  if (left < kLeastSquare) return {};
+  scale_row(std::span<float>(mean), static_cast<float>(1.0 / std::sqrt(left)));
+  return mean;
+}
+
+std::vector<ClassNearness> SupportIndex::near_class_without(std::span<const std::size_t> left_out,
+                                                            std::span<const std::int32_t> classes, int threads) const {
+  std::vector<ClassNearness> found(left_out.size());
   const std::size_t parts = std::min(kSpreadParts, left_out.size());
   for (std::size_t part = 0; part < parts; ++part) {
     std::vector<std::size_t> unseen;
     for (std::size_t i = part; i < left_out.size(); i += parts) unseen.push_back(left_out[i]);
     std::sort(unseen.begin(), unseen.end());
-    const Matrix<float> axes = class_spread_axes(rows(), labels_, threads, unseen);
+    const Projections projections = project(class_spread_axes(rows(), labels_, threads, unseen), threads);
     parallel_for(threads, unseen.size(), [&](std::size_t number) {
       const std::size_t i = part + number * parts;
-      found[i] = close_without(left_out[i], classes[i], axes.view());
+      found[i] = near(rows_.row(left_out[i]), classes[i], projections, left_out[i]);
     });
   }
   return found;
-}
-
-std::span<const float> SupportIndex::mean_of(std::int32_t label) const {
-  const auto c = static_cast<std::size_t>(label);
-  return c < means_.rows() ? means_.row(c) : std::span<const float>(no_mean_);
-}
-
-float SupportIndex::close_without(std::size_t left_out, std::int32_t label, ConstMatrixView<float> axes) const {
-  const auto row = rows_.row(left_out);
-  std::vector<float> mean(mean_of(label).begin(), mean_of(label).end());
-  if (labels_[left_out] == label) {
-    scale_row(std::span<float>(mean), sum_lengths_[static_cast<std::size_t>(label)]);
-    subtract(mean, row, mean);
-    const auto left = static_cast<double>(squared_length(std::span<const float>(mean)));
-    if (left < kLeastSquare) return -1.0F;
-    scale_row(std::span<float>(mean), static_cast<float>(1.0 / std::sqrt(left)));
-  }
-  std::vector<float> difference(row.size());
-  subtract(row, mean, difference);
-  return close_to(row, mean, along_axes(axes, difference));
 }
 
 std::vector<std::size_t> rows_to_index(std::span<const std::int32_t> labels, const std::vector<bool>& wanted) {

@@ -18,6 +18,14 @@ struct NearRow {
   float cosine = 0.0F;  // of the two conditioned rows
 };
 
+// How near a row u is to the support rows of a class. The closeness of u and v is u . v + |axes (u - v)|^2 / 2, that is
+// 1 less half their squared distance, in which differences along the axes count less.
+struct ClassNearness {
+  float cosine = 0.0F;          // of the nearest row
+  float row_closeness = 0.0F;   // to the closest row
+  float mean_closeness = 0.0F;  // to the mean of the rows, scaled to length 1
+};
+
 // Conditions the support rows once; may outlive what it was made from.
 class SupportIndex {
  public:
@@ -33,16 +41,17 @@ class SupportIndex {
   std::vector<std::vector<NearRow>> nearest(ConstMatrixView<float> rows, std::size_t count, int threads,
                                             const std::vector<std::size_t>& without = {}) const;
 
-  // How close each raw row is to the mean m of the support rows of its class in `classes`, scaled to length 1: with u
-  // the conditioned row, u . m + |axes (u - m)|^2 / 2. m is zero where that class has no rows. `axes` as of
-  // class_spread_axes.
-  std::vector<float> closeness(ConstMatrixView<float> rows, std::span<const std::int32_t> classes,
-                               ConstMatrixView<float> axes, int threads) const;
+  // Sets the axes of closeness, as of class_spread_axes; there are none before.
+  void set_axes(Matrix<float> axes, int threads);
+
+  // How near each raw row is to the support rows of its class in `classes`; one without rows counts as one of zeros.
+  std::vector<ClassNearness> near_class(ConstMatrixView<float> rows, std::span<const std::int32_t> classes,
+                                        int threads) const;
 
   // The same for support rows, given by their numbers, each as if it were not among the support rows: -1 where nothing
   // is left of the class. The axes are those of the support rows without a tenth of these, the row among them.
-  std::vector<float> closeness_without(std::span<const std::size_t> left_out, std::span<const std::int32_t> classes,
-                                       int threads) const;
+  std::vector<ClassNearness> near_class_without(std::span<const std::size_t> left_out,
+                                                std::span<const std::int32_t> classes, int threads) const;
 
   // The conditioned support rows, of length 1.
   ConstMatrixView<float> rows() const { return rows_.view(); }
@@ -53,17 +62,26 @@ class SupportIndex {
   // Calls use(first row, conditioned rows) for small blocks of raw rows.
   template <class Use>
   void for_conditioned(ConstMatrixView<float> rows, int threads, const Use& use) const;
-  // Zeros for a class without rows.
-  std::span<const float> mean_of(std::int32_t label) const;
-  // The closeness of one support row to the mean of a class, both as if it were not there.
-  float close_without(std::size_t left_out, std::int32_t label, ConstMatrixView<float> axes) const;
+  // Axes, and how far support rows and means lie along them.
+  struct Projections {
+    Matrix<float> axes;
+    Matrix<float> rows;
+    Matrix<float> means;
+  };
+  Projections project(Matrix<float> axes, int threads) const;
+  // Of a conditioned row, as if support row number `without` were not there.
+  ClassNearness near(std::span<const float> row, std::int32_t label, const Projections& projections,
+                     std::size_t without) const;
+  // Of the class of a support row, from its other rows; empty where nothing is left.
+  std::vector<float> mean_without(std::size_t left_out) const;
 
   Conditioning conditioning_;
   Matrix<float> rows_;
   std::vector<std::int32_t> labels_;
-  std::vector<float> no_mean_;  // zeros
+  std::vector<std::vector<std::size_t>> of_class_;  // row numbers
   Matrix<float> means_;
   std::vector<float> sum_lengths_;  // of the sums that became the means
+  Projections projections_;
 };
 
 inline constexpr std::size_t kMostIndexed = 16384;

@@ -21,7 +21,7 @@ constexpr std::size_t kRowsBetweenReports = 1024;
 
 }  // namespace
 
-std::array<float, kUnknownParts> unknown_parts(std::span<const float> logits, float nearest_cosine, float closeness) {
+std::array<float, kUnknownParts> unknown_parts(std::span<const float> logits, const ClassNearness& nearness) {
   float largest = -std::numeric_limits<float>::infinity();
   float second = largest;
   double mean = 0.0;
@@ -34,8 +34,12 @@ std::array<float, kUnknownParts> unknown_parts(std::span<const float> logits, fl
   for (const float logit : logits) sum += std::exp(static_cast<double>(logit - largest));
   if (logits.size() == 1) second = largest;  // a head of one class has no runner-up
   const auto above_mean = [mean](double logit) { return static_cast<float>(logit - mean); };
-  return {above_mean(static_cast<double>(largest)), above_mean(static_cast<double>(second)),
-          above_mean(static_cast<double>(largest) + std::log(sum)), nearest_cosine, closeness};
+  return {above_mean(static_cast<double>(largest)),
+          above_mean(static_cast<double>(second)),
+          above_mean(static_cast<double>(largest) + std::log(sum)),
+          nearness.cosine,
+          nearness.mean_closeness,
+          nearness.row_closeness};
 }
 
 std::vector<std::int32_t> named_classes(ConstMatrixView<float> logits) {
@@ -61,56 +65,32 @@ ConstMatrixView<float> axes_of(const UnknownRule& rule, std::size_t dimension) {
   return {rule.axes.data(), rule.axes.size() / dimension, dimension};
 }
 
-bool needs_nearest(const UnknownRule& rule) { return rule.weights[kNearestCosine] != 0.0F; }
+bool needs_nearest(const UnknownRule& rule) {
+  return rule.weights[kNearestCosine] != 0.0F || rule.weights[kNearestCloseness] != 0.0F;
+}
 bool needs_means(const UnknownRule& rule) { return rule.weights[kClassCloseness] != 0.0F; }
 bool needs_support(const UnknownRule& rule) { return needs_nearest(rule) || needs_means(rule); }
 
-std::vector<float> nearest_of_class(const Conditioning& conditioning, const SupportIndex& index,
-                                    std::span<const std::int32_t> labels, ConstMatrixView<float> rows,
-                                    std::span<const std::int32_t> classes, int threads,
-                                    std::span<const std::size_t> without) {
-  std::vector<std::vector<std::size_t>> of_class;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto c = static_cast<std::size_t>(labels[i]);
-    if (c >= of_class.size()) of_class.resize(c + 1);
-    of_class[c].push_back(i);
-  }
-  std::vector<float> found(rows.rows(), 0.0F);
-  parallel_for(threads, rows.rows(), [&](std::size_t i) {
-    const auto c = static_cast<std::size_t>(classes[i]);
-    if (c >= of_class.size() || of_class[c].empty()) return;
-    Matrix<float> row(1, rows.cols());
-    std::copy(rows.row(i).begin(), rows.row(i).end(), row.row(0).begin());
-    prepare_rows(conditioning, row.view(), i);
-    const auto unit = std::as_const(row).row(0);
-    double best = -1.0;
-    for (const std::size_t other : of_class[c]) {
-      if (!without.empty() && other == without[i]) continue;
-      best = std::max(best, std::inner_product(unit.begin(), unit.end(), index.rows().row(other).begin(), 0.0));
-    }
-    found[i] = static_cast<float>(best);
-  });
-  return found;
+SupportIndex stranger_index(const Model& model, int threads) {
+  SupportIndex index(model.head.conditioning, model.support, threads);
+  const ConstMatrixView<float> kept = axes_of(model.unknown, model.head.dimension());
+  Matrix<float> axes(kept.rows(), kept.cols());
+  std::copy(model.unknown.axes.begin(), model.unknown.axes.end(), axes.data());
+  index.set_axes(std::move(axes), threads);
+  return index;
 }
 
 void unknown_scores(const Model& model, const SupportIndex* index, ConstMatrixView<float> rows,
                     ConstMatrixView<float> logits, std::span<float> out, int threads) {
-  std::vector<float> nearest(rows.rows(), 0.0F);
-  std::vector<float> closeness(rows.rows(), 0.0F);
+  std::vector<ClassNearness> nearness(rows.rows());
   if (index != nullptr && needs_support(model.unknown)) {
-    const std::vector<std::int32_t> classes = named_classes(logits);
-    if (needs_nearest(model.unknown)) {
-      nearest = nearest_of_class(model.head.conditioning, *index, model.support.labels, rows, classes, threads);
-    }
-    if (needs_means(model.unknown)) {
-      closeness = index->closeness(rows, classes, axes_of(model.unknown, rows.cols()), threads);
-    }
+    nearness = index->near_class(rows, named_classes(logits), threads);
   }
   std::vector<float> cooled(logits.cols());
   for (std::size_t i = 0; i < logits.rows(); ++i) {
     std::copy(logits.row(i).begin(), logits.row(i).end(), cooled.begin());
     scale_row(std::span<float>(cooled), static_cast<float>(1.0 / model.temperature));
-    out[i] = unknown_score(model.unknown, unknown_parts(cooled, nearest[i], closeness[i]));
+    out[i] = unknown_score(model.unknown, unknown_parts(cooled, nearness[i]));
   }
 }
 
@@ -123,7 +103,7 @@ void unknown_scores(const Model& model, ConstMatrixView<float> rows, std::span<f
   Matrix<float> logits(rows.rows(), model.head.classes());
   PreparedHead(model.head).logits(rows, logits.view(), threads, progress);
   std::optional<SupportIndex> index;
-  if (needs_support(model.unknown)) index.emplace(model.head.conditioning, model.support, threads);
+  if (needs_support(model.unknown)) index.emplace(stranger_index(model, threads));
   for (std::size_t first = 0; first < rows.rows(); first += kRowsBetweenReports) {
     const std::size_t count = std::min(kRowsBetweenReports, rows.rows() - first);
     unknown_scores(model, index ? &*index : nullptr, rows.rows_at(first, count),

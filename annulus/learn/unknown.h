@@ -17,7 +17,8 @@ namespace annulus {
 // conditioned row of length 1 and u_i the support rows conditioned likewise:
 //   l_j = (z_j - mean of the z) / t
 //   score = weights[0] * max_j l_j + weights[1] * (second largest l_j) + weights[2] * log sum_j exp(l_j)
-//         + weights[3] * max_i u(x) . u_i + weights[4] * (u(x) . m + |axes (u(x) - m)|^2 / 2)
+//         + weights[3] * max_i u(x) . u_i + weights[4] * closeness(u(x), m) + weights[5] * max_i closeness(u(x), u_i)
+//   closeness(u, v) = u . v + |axes (u - v)|^2 / 2
 // with i over the support rows of the class of the largest logit, and m their mean, scaled to length 1.
 // A row is refused when its score is below unknown_threshold(model.unknown, share). Costs the logits and
 // products with the support rows of a class. Throws Error{kInput} for rows
@@ -26,7 +27,7 @@ namespace annulus {
 void unknown_scores(const Model& model, ConstMatrixView<float> rows, std::span<float> out, int threads = 0,
                     const ProgressCallback& progress = {});
 
-// The same from logits that are there, which stay as they are. `index` is of the model's support; it may be null where
+// The same from logits that are there, which stay as they are. `index` is as of stranger_index; it may be null where
 // the rule does not need it.
 void unknown_scores(const Model& model, const SupportIndex* index, ConstMatrixView<float> rows,
                     ConstMatrixView<float> logits, std::span<float> out, int threads);
@@ -34,21 +35,16 @@ void unknown_scores(const Model& model, const SupportIndex* index, ConstMatrixVi
 // The class of the largest logit of each row.
 std::vector<std::int32_t> named_classes(ConstMatrixView<float> logits);
 
-// The largest cosine of each raw row and a support row of its class in `classes`; 0 where that class has none.
-// `without`, empty or one support row for each row, is passed over: -1 where nothing is left. `labels` are those of the
-// support.
-std::vector<float> nearest_of_class(const Conditioning& conditioning, const SupportIndex& index,
-                                    std::span<const std::int32_t> labels, ConstMatrixView<float> rows,
-                                    std::span<const std::int32_t> classes, int threads,
-                                    std::span<const std::size_t> without = {});
+// Of the model's support, with the axes of its rule.
+SupportIndex stranger_index(const Model& model, int threads);
 
 // Whether the rule of a model asks for the nearest support row, for the mean of a class, for one of the two.
 bool needs_nearest(const UnknownRule& rule);
 bool needs_means(const UnknownRule& rule);
 bool needs_support(const UnknownRule& rule);
 
-// The first three parts of a row of logits that are divided by the temperature already; the others are given.
-std::array<float, kUnknownParts> unknown_parts(std::span<const float> logits, float nearest_cosine, float closeness);
+// Of a row of logits that are divided by the temperature already, and of how near the row is to the class it is named.
+std::array<float, kUnknownParts> unknown_parts(std::span<const float> logits, const ClassNearness& nearness);
 
 // The axes of a rule, for rows of `dimension` numbers.
 ConstMatrixView<float> axes_of(const UnknownRule& rule, std::size_t dimension);

@@ -1,4 +1,4 @@
-// The rule by which a model knows strangers: how five numbers of a row become a score, and which scores known things
+// The rule by which a model knows strangers: how six numbers of a row become a score, and which scores known things
 // have.
 #pragma once
 
@@ -18,9 +18,12 @@ enum UnknownPart : std::size_t {
   // With m the mean of those rows, scaled to length 1, and u the conditioned row: u . m + |axes (u - m)|^2 / 2, which
   // is 1 less half the squared distance, differences counting less in directions in which classes spread.
   kClassCloseness,
+  kNearestCloseness,  // the same with the nearest of those rows, by this measure, in the place of m
 };
-inline constexpr std::size_t kUnknownParts = 5;
-inline constexpr std::size_t kFirstUnknownParts = 4;  // files of an earlier rule have so many
+inline constexpr std::size_t kUnknownParts = 6;
+// Files may have fewer: without the last part it counts nothing, and with so few the rule is one that is not used any
+// more.
+inline constexpr std::size_t kFirstUnknownParts = 4;
 
 inline constexpr std::size_t kUnknownQuantiles = 101;
 

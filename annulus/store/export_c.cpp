@@ -171,7 +171,7 @@ constexpr const char* kUnknownScore = R"(
 static inline float NAME_unknown_score(const float* features) {
   float row[CAPS_FEATURES];
   const double length = NAME_condition(features, row);
-  double largest = -HUGE_VAL, second = -HUGE_VAL, sum = 0.0, mean = 0.0, nearest = -2.0, of_class = 0.0;
+  double largest = -HUGE_VAL, second = -HUGE_VAL, sum = 0.0, mean = 0.0, nearest = -2.0, close_row = -2.0, of_class = 0.0;
   int best = 0, c;
   if (length == 0.0) return (float)-HUGE_VAL;
   for (c = 0; c < CAPS_CLASSES; ++c) {
@@ -194,28 +194,52 @@ constexpr const char* kNearest = R"(  for (c = 0; c < CAPS_SUPPORT; ++c) {
     int j;
     if (NAME_support_class[c] != best) continue;
     for (j = 0; j < CAPS_FEATURES; ++j) product += (double)NAME_support[c][j] * (double)row[j];
-    if (product / length > nearest) nearest = product / length;
+    product /= length;
+    if (product > nearest) nearest = product;
+    product += NAME_along(row, length, NAME_support[c]);
+    if (product > close_row) close_row = product;
   }
-  if (nearest < -1.0) nearest = 0.0;
+  if (nearest < -1.0) {
+    static const float zeros[CAPS_FEATURES] = {0.0f};
+    nearest = 0.0;
+    close_row = NAME_along(row, length, zeros);
+  }
 )";
 
 constexpr const char* kOfClass = R"(  for (c = 0; c < CAPS_FEATURES; ++c) {
     of_class += (double)NAME_means[best][c] * (double)row[c] / length;
   }
+  of_class += NAME_along(row, length, NAME_means[best]);
 )";
 
-constexpr const char* kAlongAxes = R"(  for (c = 0; c < CAPS_AXES; ++c) {
+constexpr const char* kAlongAxes = R"(
+/* Half of the squared difference of row / length and other along the axes. */
+static inline double NAME_along(const float* row, double length, const float* other) {
+  double sum = 0.0;
+  int c, j;
+  for (c = 0; c < CAPS_AXES; ++c) {
     double along = 0.0;
-    int j;
     for (j = 0; j < CAPS_FEATURES; ++j) {
-      along += (double)NAME_axes[c][j] * ((double)row[j] / length - (double)NAME_means[best][j]);
+      along += (double)NAME_axes[c][j] * ((double)row[j] / length - (double)other[j]);
     }
-    of_class += along * along / 2.0;
+    sum += along * along / 2.0;
   }
+  return sum;
+}
+)";
+
+constexpr const char* kNoAxes = R"(
+static inline double NAME_along(const float* row, double length, const float* other) {
+  (void)row;
+  (void)length;
+  (void)other;
+  return 0.0;
+}
 )";
 
 constexpr const char* kNoRule = R"(  (void)second;
   (void)nearest;
+  (void)close_row;
   (void)of_class;
   (void)mean;
   (void)best;
@@ -227,7 +251,7 @@ constexpr const char* kNoRule = R"(  (void)second;
 
 constexpr const char* kRule = R"(  (void)best;
   return (float)({} * largest + {} * {} + {} * (largest + log(sum)) + {} * mean + {} * nearest +
-                 {} * of_class);
+                 {} * close_row + {} * of_class);
 }}
 
 #endif
@@ -235,7 +259,7 @@ constexpr const char* kRule = R"(  (void)best;
 
 bool has_support(const Model& model) { return knows_strangers(model) && needs_nearest(model.unknown); }
 bool has_means(const Model& model) { return knows_strangers(model) && needs_means(model.unknown); }
-bool has_axes(const Model& model) { return has_means(model) && !model.unknown.axes.empty(); }
+bool has_axes(const Model& model) { return (has_support(model) || has_means(model)) && !model.unknown.axes.empty(); }
 
 std::string replaced(std::string text, std::string_view what, const std::string& by) {
   return text.replace(text.find(what), what.size(), by);
@@ -256,16 +280,18 @@ std::string predict_function(const Model& model) {
 
 std::string unknown_function(const Model& model) {
   if (!knows_strangers(model)) return replaced(kUnknownScore, "MEANING", "the largest probability") + kNoRule;
-  std::string text = replaced(kUnknownScore, "MEANING",
-                              "the larger, the better; annulus predict refuses it below\n * CAPS_UNKNOWN_THRESHOLD, as "
-                              "it would 5 % of known things");
+  std::string text;
+  if (needs_support(model.unknown)) text += has_axes(model) ? kAlongAxes : kNoAxes;
+  text += replaced(kUnknownScore, "MEANING",
+                   "the larger, the better; annulus predict refuses it below\n * CAPS_UNKNOWN_THRESHOLD, as "
+                   "it would 5 % of known things");
   if (has_support(model)) text += kNearest;
   if (has_means(model)) text += kOfClass;
-  if (has_axes(model)) text += kAlongAxes;
   const auto& weights = model.unknown.weights;
   return text + fmt::format(kRule, weights[kLargestLogit], weights[kRunnerUpLogit],
                             model.head.classes() > 1 ? "second" : "largest", weights[kLogSumExp],
-                            mean_weight(model.unknown), weights[kNearestCosine], weights[kClassCloseness]);
+                            mean_weight(model.unknown), weights[kNearestCosine], weights[kNearestCloseness],
+                            weights[kClassCloseness]);
 }
 
 void write_rows(std::string_view name, std::string_view count, ConstMatrixView<float> rows,

@@ -257,13 +257,13 @@ UnknownRule read_unknown(const Safetensors& file) {
   if (file.find(kQuantiles) == nullptr && file.find(kWeights) == nullptr) return rule;
   const Tensor& quantiles = file.at(kQuantiles);
   const Tensor& weights = file.at(kWeights);
-  if (weights.elements() != kUnknownParts && weights.elements() != kFirstUnknownParts) {
-    fail(ErrorKind::kFormat, "{}: expected {} or {} numbers in \"{}\", found {}", file.source(), kFirstUnknownParts,
+  if (weights.elements() < kFirstUnknownParts || weights.elements() > kUnknownParts) {
+    fail(ErrorKind::kFormat, "{}: expected {} to {} numbers in \"{}\", found {}", file.source(), kFirstUnknownParts,
          kUnknownParts, kWeights, weights.elements());
   }
   // The cosine of four weights was another one: such a model has no rule any more.
   if (weights.elements() == kFirstUnknownParts) return rule;
-  to_floats(weights.type, weights.bytes, rule.weights);
+  to_floats(weights.type, weights.bytes, std::span(rule.weights).first(weights.elements()));
   rule.quantiles.resize(quantiles.elements());
   to_floats(quantiles.type, quantiles.bytes, rule.quantiles);
   if (const Tensor* const axes = file.find(kAxes)) {

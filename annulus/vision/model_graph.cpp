@@ -5,10 +5,12 @@
 #include <array>
 #include <functional>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "annulus/base/error.h"
+#include "annulus/learn/class_spread.h"
 #include "annulus/learn/conditioning.h"
 #include "annulus/learn/head.h"
 #include "annulus/learn/support_index.h"
@@ -91,33 +93,47 @@ Logits add_logits(OnnxModel& graph, const Model& model, const std::string& featu
   return {unit, graph.node("Cast", {above_mean}, {{"to", kFloatElement}})};
 }
 
-// What `weight` holds for the class of the largest logit; its first dimension is the classes.
-std::string choose_class(OnnxModel& graph, const Logits& logits, const std::string& weight) {
-  const std::string named =
-      graph.node("ArgMax", {logits.values}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
-  return graph.node("Gather", {weight, named}, {{"axis", std::int64_t{0}}});
+// What closeness is made of.
+struct Closeness {
+  std::string rows;   // conditioned, of length 1
+  std::string named;  // the class of the largest logit
+  std::string axes;   // as columns; empty where there are none
+  std::string half;
+};
+
+Closeness add_axes(OnnxModel& graph, const Model& model, const Logits& logits) {
+  Closeness closeness{logits.rows, {}, {}, {}};
+  closeness.named = graph.node("ArgMax", {logits.values}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
+  const ConstMatrixView<float> axes = axes_of(model.unknown, model.head.dimension());
+  if (axes.empty()) return closeness;
+  closeness.axes =
+      graph.weight("head/axes", {length_of(axes.cols()), length_of(axes.rows())}, [axes] { return transposed(axes); });
+  closeness.half = scalar(graph, "head/half", 0.5F);
+  return closeness;
 }
 
-// Of the mean of the support rows of the class.
-std::string add_closeness(OnnxModel& graph, const Model& model, const Logits& logits) {
+// What `weight` holds for the class that is named; its first dimension is the classes.
+std::string choose_class(OnnxModel& graph, const Closeness& closeness, const std::string& weight) {
+  return graph.node("Gather", {weight, closeness.named}, {{"axis", std::int64_t{0}}});
+}
+
+// To the mean of the support rows of the class.
+std::string add_mean_closeness(OnnxModel& graph, const Model& model, const Closeness& closeness) {
   const std::int64_t dimension = length_of(model.head.dimension());
   const std::string means = graph.weight("head/class_means", {length_of(model.head.classes()), dimension}, [&model] {
     const SupportIndex index(model.head.conditioning, model.support, 1, model.head.classes());
     const ConstMatrixView<float> rows = index.means();
     return std::vector<float>(rows.data(), rows.data() + rows.rows() * rows.cols());
   });
-  const std::string mean = choose_class(graph, logits, means);
+  const std::string mean = choose_class(graph, closeness, means);
   // A mean times the length is a sum that every version of ONNX writes the same.
   const std::string length = scalar(graph, "head/dimension", static_cast<float>(dimension));
-  const std::string product = graph.reduce("ReduceMean", graph.node("Mul", {logits.rows, mean}), {1}, false);
+  const std::string product = graph.reduce("ReduceMean", graph.node("Mul", {closeness.rows, mean}), {1}, false);
   const std::string cosine = graph.node("Mul", {product, length});
-  const ConstMatrixView<float> axes = axes_of(model.unknown, model.head.dimension());
-  if (axes.empty()) return cosine;
-  const std::string columns =
-      graph.weight("head/axes", {dimension, length_of(axes.rows())}, [axes] { return transposed(axes); });
-  const std::string along = graph.node("MatMul", {graph.node("Sub", {logits.rows, mean}), columns});
+  if (closeness.axes.empty()) return cosine;
+  const std::string along = graph.node("MatMul", {graph.node("Sub", {closeness.rows, mean}), closeness.axes});
   const std::string squares = graph.reduce("ReduceSumSquare", along, {1}, false);
-  return graph.node("Add", {cosine, graph.node("Mul", {squares, scalar(graph, "head/half", 0.5F)})});
+  return graph.node("Add", {cosine, graph.node("Mul", {squares, closeness.half})});
 }
 
 // The support rows class by class, as many of each as the largest has: the first one again in the place of those that a
@@ -138,17 +154,43 @@ std::vector<float> support_by_class(const Model& model, std::size_t most) {
   return numbers;
 }
 
-// Of the nearest support row of the class.
-std::string add_nearest_cosine(OnnxModel& graph, const Model& model, const Logits& logits) {
-  const std::vector<std::size_t> counts = class_counts(model.support.labels, model.head.classes());
-  const std::size_t most = *std::max_element(counts.begin(), counts.end());
+// How far support rows of support_by_class lie along the axes.
+std::vector<float> along_axes_by_class(const Model& model, std::size_t most) {
+  const std::size_t dimension = model.head.dimension();
+  const ConstMatrixView<float> axes = axes_of(model.unknown, dimension);
+  const std::vector<float> support = support_by_class(model, most);
+  std::vector<float> numbers;
+  for (std::size_t first = 0; first < support.size(); first += dimension) {
+    const AxisNumbers along = along_axes(axes, std::span(support).subspan(first, dimension));
+    numbers.insert(numbers.end(), along.begin(), along.begin() + static_cast<std::ptrdiff_t>(axes.rows()));
+  }
+  return numbers;
+}
+
+// Cosines of the support rows of the class, one below the other.
+std::string add_cosines(OnnxModel& graph, const Model& model, const Closeness& closeness, std::size_t most) {
   const std::int64_t dimension = length_of(model.head.dimension());
-  const std::string support = graph.weight("head/support", {length_of(counts.size()), length_of(most), dimension},
-                                           [&model, most] { return support_by_class(model, most); });
+  const std::string support =
+      graph.weight("head/support", {length_of(model.head.classes()), length_of(most), dimension},
+                   [&model, most] { return support_by_class(model, most); });
   const std::string column =
-      graph.node("Reshape", {logits.rows, graph.integers("head/support_column", {-1, dimension, 1})});
-  const std::string cosines = graph.node("MatMul", {choose_class(graph, logits, support), column});
-  return graph.reduce("ReduceMax", cosines, {1, 2}, false);
+      graph.node("Reshape", {closeness.rows, graph.integers("head/support_column", {-1, dimension, 1})});
+  return graph.node("MatMul", {choose_class(graph, closeness, support), column});
+}
+
+// To the support rows of the class, from their cosines.
+std::string add_row_closeness(OnnxModel& graph, const Model& model, const Closeness& closeness, std::size_t most,
+                              const std::string& cosines) {
+  if (closeness.axes.empty()) return cosines;
+  const std::int64_t axes = length_of(model.unknown.axes.size() / model.head.dimension());
+  const std::string support =
+      graph.weight("head/support_along", {length_of(model.head.classes()), length_of(most), axes},
+                   [&model, most] { return along_axes_by_class(model, most); });
+  const std::string along = graph.node("Reshape", {graph.node("MatMul", {closeness.rows, closeness.axes}),
+                                                   graph.integers("head/along_row", {-1, 1, axes})});
+  const std::string difference = graph.node("Sub", {choose_class(graph, closeness, support), along});
+  const std::string squares = graph.reduce("ReduceSumSquare", difference, {2}, true);
+  return graph.node("Add", {cosines, graph.node("Mul", {squares, closeness.half})});
 }
 
 std::string add_runner_up(OnnxModel& graph, const std::string& logits) {
@@ -182,11 +224,23 @@ void add_unknown_score(OnnxModel& graph, const Model& model, const Logits& logit
     const std::string second = model.head.classes() > 1 ? add_runner_up(graph, logits.values) : largest;
     add(kRunnerUpLogit, second, weights[kRunnerUpLogit]);
   }
-  if (weights[kNearestCosine] != 0.0F) {
-    add(kNearestCosine, add_nearest_cosine(graph, model, logits), weights[kNearestCosine]);
-  }
-  if (weights[kClassCloseness] != 0.0F) {
-    add(kClassCloseness, add_closeness(graph, model, logits), weights[kClassCloseness]);
+  if (needs_support(model.unknown)) {
+    const Closeness closeness = add_axes(graph, model, logits);
+    if (needs_nearest(model.unknown)) {
+      const std::vector<std::size_t> counts = class_counts(model.support.labels, model.head.classes());
+      const std::size_t most = *std::max_element(counts.begin(), counts.end());
+      const std::string cosines = add_cosines(graph, model, closeness, most);
+      if (weights[kNearestCosine] != 0.0F) {
+        add(kNearestCosine, graph.reduce("ReduceMax", cosines, {1, 2}, false), weights[kNearestCosine]);
+      }
+      if (weights[kNearestCloseness] != 0.0F) {
+        const std::string close = add_row_closeness(graph, model, closeness, most, cosines);
+        add(kNearestCloseness, graph.reduce("ReduceMax", close, {1, 2}, false), weights[kNearestCloseness]);
+      }
+    }
+    if (needs_means(model.unknown)) {
+      add(kClassCloseness, add_mean_closeness(graph, model, closeness), weights[kClassCloseness]);
+    }
   }
   graph.node("Identity", {sum}, {}, kUnknownOutput);
 }

@@ -161,14 +161,14 @@ void expect_c_answers(const Model& model, const std::string& out) {
 }
 
 // The same model with a temperature and a rule that asks for all parts of a score.
-std::string with_rule(const Scratch& scratch, const std::string& file) {
+std::string with_rule(const Scratch& scratch, const std::string& file, std::size_t axes) {
   Model model = read_model(file);
   model.temperature = 0.8;
-  model.unknown.weights = {0.5F, -0.25F, 0.125F, 2.0F, 1.5F};
+  model.unknown.weights = {0.5F, -0.25F, 0.125F, 2.0F, 1.5F, 0.75F};
   model.unknown.quantiles.clear();
   for (std::size_t i = 0; i < kUnknownQuantiles; ++i) model.unknown.quantiles.push_back(0.01F * static_cast<float>(i));
   model.unknown.axes.clear();
-  for (std::size_t i = 0; i < 3 * model.head.dimension(); ++i) {
+  for (std::size_t i = 0; i < axes * model.head.dimension(); ++i) {
     model.unknown.axes.push_back(0.2F * std::cos(static_cast<float>(i * i)));
   }
   write_model(model, scratch / "rule.safetensors");
@@ -190,7 +190,7 @@ TEST(Export, TheCHeaderCompilesWithoutWarningsAndAnswersAsPredict) {
       {}, {"--head", "linear"}, {"--condition", "auto"}, {"--condition", "centre", "--head", "linear"}};
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const std::string fitted = fit_model(scratch, features, kinds[i]);
-    const std::string model = i % 2 == 0 ? with_rule(scratch, fitted) : fitted;
+    const std::string model = i % 2 == 0 ? with_rule(scratch, fitted, i == 0 ? 0 : 3) : fitted;
     const Outcome outcome = run_annulus(scratch, {"export", model, "--c", scratch / "model.h", "--name", "birds"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     for (const std::string& compiler : {std::string("gcc -std=c99"), std::string("g++ -std=c++11 -x c++")}) {

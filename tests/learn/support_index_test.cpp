@@ -74,7 +74,14 @@ TEST(SupportIndex, LooksAtAllOfManyRows) {
   }
 }
 
-TEST(SupportIndex, ClosenessToMeansLeavesTheRowItselfOutWhenTold) {
+double square_along(const Matrix<float>& axes, double x, double y) {
+  const std::vector<float> difference = {static_cast<float>(x), static_cast<float>(y)};
+  double square = 0.0;
+  for (const float number : along_axes(axes.view(), difference)) square += std::pow(static_cast<double>(number), 2.0);
+  return square;
+}
+
+TEST(SupportIndex, NearnessToAClassLeavesTheRowItselfOutWhenTold) {
   SupportRows support = plane_rows();
   support.labels = {0, 1, 1, 0, 2, 1};
   const SupportIndex index({}, support);
@@ -84,29 +91,38 @@ TEST(SupportIndex, ClosenessToMeansLeavesTheRowItselfOutWhenTold) {
   rows(1, 1) = 0.8F;
   const double length = std::sqrt(0.5 * 0.5 + 0.75 * 0.75);
   using Classes = std::vector<std::int32_t>;
-  const auto with = index.closeness(std::as_const(rows).view(), Classes{0, 2}, {}, 1);
-  EXPECT_NEAR(with[0], 1.8 / std::sqrt(1.8 * 1.8 + 0.6 * 0.6), 1e-6);
-  EXPECT_NEAR(with[1], 1.0, 1e-6);
+  const auto with = index.near_class(std::as_const(rows).view(), Classes{0, 2}, 1);
+  EXPECT_NEAR(with[0].mean_closeness, 1.8 / std::sqrt(1.8 * 1.8 + 0.6 * 0.6), 1e-6);
+  EXPECT_NEAR(with[1].mean_closeness, 1.0, 1e-6);
+  for (const ClassNearness& near : with) {
+    EXPECT_NEAR(near.cosine, 1.0, 1e-6);
+    EXPECT_NEAR(near.row_closeness, 1.0, 1e-6);
+  }
   // Two rows are two parts: each has axes of all rows but itself.
   const std::vector<std::size_t> left_out = {0, 4};
   const auto along_half = [&](std::size_t row, double x, double y) {
     const std::vector<std::size_t> alone = {row};
-    const std::vector<float> difference = {static_cast<float>(x), static_cast<float>(y)};
-    return along_axes(class_spread_axes(index.rows(), support.labels, 1, alone).view(), difference) / 2.0;
+    return square_along(class_spread_axes(index.rows(), support.labels, 1, alone), x, y) / 2.0;
   };
-  const auto without = index.closeness_without(left_out, Classes{0, 2}, 1);
-  EXPECT_NEAR(without[0], 0.8 + along_half(0, 0.2, -0.6), 1e-5);
+  const auto without = index.near_class_without(left_out, Classes{0, 2}, 1);
+  EXPECT_NEAR(without[0].cosine, 0.8, 1e-6);
+  EXPECT_NEAR(without[0].row_closeness, 0.8 + along_half(0, 0.2, -0.6), 1e-5);
+  EXPECT_NEAR(without[0].mean_closeness, 0.8 + along_half(0, 0.2, -0.6), 1e-5);
   EXPECT_GT(along_half(0, 0.2, -0.6), 0.01);
-  EXPECT_EQ(without[1], -1.0F);
-  const auto others = index.closeness_without(left_out, Classes{1, 1}, 1);
+  EXPECT_EQ(without[1].cosine, -1.0F);
+  EXPECT_EQ(without[1].row_closeness, -1.0F);
+  EXPECT_EQ(without[1].mean_closeness, -1.0F);
+  const auto others = index.near_class_without(left_out, Classes{1, 1}, 1);
   const double x = 0.5 / length;
   const double y = 0.75 / length;
-  EXPECT_NEAR(others[0], x + along_half(0, 1.0 - x, -y), 1e-5);
-  EXPECT_NEAR(others[1], -0.6 * x + 0.8 * y + along_half(4, -0.6 - x, 0.8 - y), 1e-5);
+  EXPECT_NEAR(others[0].cosine, x, 1e-5);
+  EXPECT_NEAR(others[0].row_closeness, x + along_half(0, 1.0 - x, -y), 1e-5);
+  EXPECT_NEAR(others[0].mean_closeness, others[0].row_closeness, 1e-5);  // three rows alike are their mean
+  EXPECT_NEAR(others[1].mean_closeness, -0.6 * x + 0.8 * y + along_half(4, -0.6 - x, 0.8 - y), 1e-5);
 }
 
 TEST(SupportIndex, DifferencesAlongAxesCountLess) {
-  const SupportIndex index({}, plane_rows());
+  SupportIndex index({}, plane_rows());
   Matrix<float> rows(1, 2);
   rows(0, 0) = 0.6F;
   rows(0, 1) = 0.8F;
@@ -116,8 +132,40 @@ TEST(SupportIndex, DifferencesAlongAxesCountLess) {
   const auto mean = index.means().row(0);
   const double cosine = 0.6 * static_cast<double>(mean[0]) + 0.8 * static_cast<double>(mean[1]);
   const double along = 0.5 * (0.8 - static_cast<double>(mean[1]));
-  const auto close = index.closeness(std::as_const(rows).view(), named, std::as_const(axis).view(), 1);
-  EXPECT_NEAR(close[0], cosine + along * along / 2.0, 1e-6);
+  index.set_axes(axis.clone(), 1);
+  const auto near = index.near_class(std::as_const(rows).view(), named, 1);
+  EXPECT_NEAR(near[0].mean_closeness, cosine + along * along / 2.0, 1e-6);
+  // The nearest row is one of the three alike, with or without the axis.
+  const double length = std::sqrt(0.5 * 0.5 + 0.75 * 0.75);
+  const double nearest = (0.6 * 0.5 + 0.8 * 0.75) / length;
+  EXPECT_NEAR(near[0].cosine, nearest, 1e-6);
+  EXPECT_NEAR(near[0].row_closeness, nearest + std::pow(0.5 * (0.8 - 0.75 / length), 2.0) / 2.0, 1e-6);
+  // A long axis makes a row that is far along it close: (1, 0), 0.8 away.
+  axis(0, 1) = 3.0F;
+  index.set_axes(axis.clone(), 1);
+  const auto far = index.near_class(std::as_const(rows).view(), named, 1);
+  EXPECT_NEAR(far[0].cosine, nearest, 1e-6);
+  EXPECT_NEAR(far[0].row_closeness, 0.6 + 9.0 * 0.64 / 2.0, 1e-5);
+}
+
+TEST(SupportIndex, AClassWithoutRowsCountsAsOneOfZeros) {
+  SupportRows support = plane_rows();
+  support.labels = {0, 0, 0, 2, 2, 2};
+  SupportIndex index({}, support);
+  Matrix<float> rows(2, 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    rows(i, 0) = 3.0F;
+    rows(i, 1) = 4.0F;
+  }
+  Matrix<float> axis(1, 2);
+  axis(0, 1) = 0.5F;
+  index.set_axes(std::move(axis), 1);
+  const std::vector<std::int32_t> named = {1, 7};
+  for (const ClassNearness& near : index.near_class(std::as_const(rows).view(), named, 1)) {
+    EXPECT_EQ(near.cosine, 0.0F);
+    EXPECT_NEAR(near.row_closeness, 0.4 * 0.4 / 2.0, 1e-6);
+    EXPECT_NEAR(near.mean_closeness, 0.4 * 0.4 / 2.0, 1e-6);
+  }
 }
 
 TEST(SupportIndex, TakesAllRowsOrThoseOfTheClassesThatAreWanted) {

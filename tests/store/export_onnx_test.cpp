@@ -52,7 +52,7 @@ TEST_F(ExportOnnx, AnswersAsTheLibraryForEveryKindOfHeadAndConditioning) {
 void teach_strangers(Model& model) {
   const std::size_t dimension = model.head.dimension();
   model.temperature = 0.7;
-  model.unknown.weights = {0.5F, -0.25F, 0.125F, 2.0F, 1.5F};
+  model.unknown.weights = {0.5F, -0.25F, 0.125F, 2.0F, 1.5F, 0.75F};
   for (std::size_t i = 0; i < kUnknownQuantiles; ++i) model.unknown.quantiles.push_back(0.01F * static_cast<float>(i));
   model.support.features = Matrix<float>(7, dimension);
   for (std::size_t i = 0; i < 7; ++i) {
@@ -95,6 +95,20 @@ TEST_F(ExportOnnx, ScoresStrangersAsTheLibrary) {
   }
 }
 
+// Each part of the support for itself, with axes and without.
+TEST_F(ExportOnnx, ScoresByAnyPartOfTheSupport) {
+  const ScratchFolder folder;
+  for (const UnknownPart part : {kNearestCosine, kNearestCloseness, kClassCloseness}) {
+    Model model = model_of(HeadKind::kCosine, 5, 12);
+    teach_strangers(model);
+    model.unknown.weights = {};
+    model.unknown.weights[part] = 1.0F;
+    const double with_axes = export_onnx(model, folder / "model.onnx").difference;
+    model.unknown.axes.clear();
+    EXPECT_LE(std::max(with_axes, export_onnx(model, folder / "model.onnx").difference), kExportTolerance);
+  }
+}
+
 // Large logits, a low temperature and weights that nearly cancel: sums in float32 would leave few digits of the score.
 TEST_F(ExportOnnx, ScoresOfLargeLogitsAgreeToo) {
   const ScratchFolder folder;
@@ -104,7 +118,7 @@ TEST_F(ExportOnnx, ScoresOfLargeLogitsAgreeToo) {
   }
   teach_strangers(model);
   model.temperature = 0.3;
-  model.unknown.weights = {2.75F, 0.0F, -2.6F, 2.4F, 0.0F};
+  model.unknown.weights = {2.75F, 0.0F, -2.6F, 2.4F, 0.0F, 0.0F};
   model.unknown.axes.clear();
   EXPECT_LE(export_onnx(model, folder / "model.onnx").difference, kExportTolerance);
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -128,7 +129,7 @@ TEST(ModelFile, KeepsItsTrainedHeadBesideItsRows) {
 
 Model model_with_unknown_rule() {
   Model model = model_with_support();
-  model.unknown.weights = {1.0F, -0.5F, 0.25F, 3.0F, 2.0F};
+  model.unknown.weights = {1.0F, -0.5F, 0.25F, 3.0F, 2.0F, 1.5F};
   for (std::size_t i = 0; i < kUnknownQuantiles; ++i) model.unknown.quantiles.push_back(0.1F * static_cast<float>(i));
   for (std::size_t i = 0; i < 2 * model.head.dimension(); ++i) {
     model.unknown.axes.push_back(0.2F * static_cast<float>(i));
@@ -228,6 +229,22 @@ TEST(ModelFile, TheUnchangedVariantIsAModel) {
   EXPECT_EQ(model.head.gain, (std::vector<float>{3.0F, 4.0F}));
 }
 
+TEST(ModelFile, RulesOfEarlierVersionsAreReadOrLeftOut) {
+  const auto with_weights = [](std::size_t count) {
+    Variant variant;
+    variant.layout.push_back({"unknown_weights", ElementType::kF32, {count}});
+    variant.layout.push_back({"unknown_quantiles", ElementType::kF32, {kUnknownQuantiles}});
+    for (std::size_t i = 0; i < count; ++i) variant.numbers.push_back(static_cast<float>(i + 1));
+    variant.numbers.resize(variant.numbers.size() + kUnknownQuantiles, 1.0F);
+    return variant.read().unknown;
+  };
+  using Weights = std::array<float, kUnknownParts>;
+  EXPECT_TRUE(with_weights(4).empty());
+  EXPECT_EQ(with_weights(5).weights, (Weights{1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 0.0F}));
+  EXPECT_EQ(with_weights(5).quantiles.size(), kUnknownQuantiles);
+  EXPECT_EQ(with_weights(6).weights, (Weights{1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F}));
+}
+
 TEST(ModelFile, RefusesOtherMetadata) {
   const auto refused = [](const std::string& key, const std::string& value, std::string_view words) {
     Variant variant;
@@ -284,10 +301,15 @@ TEST(ModelFile, RefusesOtherArrays) {
     v.layout.push_back({"unknown_weights", ElementType::kF32, {4}});
     v.numbers.resize(8, 1.0F);
   });
-  refused("expected 4 or 5 numbers in \"unknown_weights\", found 3", [](Variant& v) {
+  refused("expected 4 to 6 numbers in \"unknown_weights\", found 3", [](Variant& v) {
     v.layout.push_back({"unknown_weights", ElementType::kF32, {3}});
     v.layout.push_back({"unknown_quantiles", ElementType::kF32, {101}});
     v.numbers.resize(108, 1.0F);
+  });
+  refused("expected 4 to 6 numbers in \"unknown_weights\", found 7", [](Variant& v) {
+    v.layout.push_back({"unknown_weights", ElementType::kF32, {7}});
+    v.layout.push_back({"unknown_quantiles", ElementType::kF32, {101}});
+    v.numbers.resize(112, 1.0F);
   });
   refused("NaN or infinity in the direction of class 1", [](Variant& v) { v.numbers[1] = std::nanf(""); });
   refused("NaN or infinity in the gain of class 0", [](Variant& v) { v.numbers[2] = std::nanf(""); });
