@@ -42,10 +42,9 @@ Evidence prior_weights(std::size_t classes);
 
 // A rule from strangers alone, for rows of which none could be held out as known: the nearest row by both measures, the
 // closeness to the mean, and log p_max with a weight that grows with the number of classes, each in units of its spread
-// among the strangers. The quantiles are
-// those of the strangers. A known thing has its own class to be near to besides all that a stranger has, so that no
-// more known things than strangers score below a threshold: shares are bounds. Empty where there are fewer than
-// kLeastStrangers.
+// among the strangers. The quantiles are those of the strangers. A known thing has its own class to be near to besides
+// all that a stranger has, so that no more known things than strangers score below a threshold: shares are bounds.
+// Empty where there are fewer than kLeastStrangers.
 UnknownRule rule_from_strangers(std::span<const EvidenceTurn> turns, std::size_t classes);
 
 inline constexpr std::size_t kLeastStrangers = 5;
