@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "annulus/base/error.h"
-#include "annulus/base/parallel.h"
 #include "annulus/kernels/rows.h"
 #include "annulus/kernels/softmax_loss.h"
 #include "annulus/learn/prediction.h"
