@@ -29,6 +29,11 @@ class BuildByCMake(build_ext):
         target = pathlib.Path(self.get_ext_fullpath(ext.name))
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(modules[0], target)
+        # What the module downloads by, beside it.
+        share = target.parent / "share" / "annulus"
+        share.mkdir(parents=True, exist_ok=True)
+        for name in ("fetch", "tarballs.txt"):
+            shutil.copy(ROOT / "scripts" / name, share / name)
 
     def build(self, folder):
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []

@@ -17,11 +17,11 @@
 
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
-#include "annulus/store/backbone_registry.h"
-#include "annulus/store/extract.h"
-#include "annulus/store/image_file.h"
-#include "annulus/vision/onnx_session.h"
-#include "annulus/vision/preprocess.h"
+#include "annulus/pipeline/backbones/backbone_store.h"
+#include "annulus/pipeline/extract.h"
+#include "annulus/store/images/image_file.h"
+#include "annulus/vision/backbone/image_feature.h"
+#include "annulus/vision/backbone/onnx_session.h"
 
 namespace {
 
@@ -78,7 +78,7 @@ int run(int count, char** words) {
   list.class_names.clear();
 
   Matrix<float> ready(images, recipe.output_size());
-  for (std::size_t i = 0; i < images; ++i) preprocess(read_image(list.paths[i]), recipe, ready.row(i));
+  for (std::size_t i = 0; i < images; ++i) write_network_input(read_image(list.paths[i]), recipe, ready.row(i));
   const OnnxSession together(resolved.file, threads);
   constexpr std::size_t kBatch = 16;
 

@@ -34,17 +34,17 @@ double repeated_seconds(const Work& work) {
 }
 
 std::string time_kernel(JobWords& words) {
-  const std::size_t originals = words.count("a number of originals");
+  const std::size_t examples = words.count("a number of training examples");
   const std::size_t noise_rows = words.count("a number of noise rows");
   const std::size_t classes = words.count("a number of classes");
   const std::size_t rounds = words.count("a number of rounds");
-  SoftmaxProblem problem(originals, noise_rows, classes);
+  SoftmaxProblem problem(examples, noise_rows, classes);
   double loss = 0.0;  // printed, so that no call may be left out
   const auto gradient = [&] { loss += problem.run(); };
   // Exponentials of a row that stays in the nearest cache: the least any softmax must do.
   std::vector<float> row(2000);
   for (std::size_t i = 0; i < row.size(); ++i) row[i] = -0.01F * static_cast<float>(i);
-  const std::size_t wanted = originals * noise_rows * classes;
+  const std::size_t wanted = examples * noise_rows * classes;
   const std::size_t calls = (wanted + row.size() - 1) / row.size();
   float sum = 0.0F;
   const auto exponentials = [&] {

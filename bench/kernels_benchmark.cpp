@@ -32,10 +32,10 @@ BENCHMARK(exponentials);
 void virtual_softmax(benchmark::State& state) {
   const std::size_t classes = argument(state, 0);
   const std::size_t noise_rows = argument(state, 1);
-  constexpr std::size_t kOriginals = 32;
-  SoftmaxProblem problem(kOriginals, noise_rows, classes);
+  constexpr std::size_t kExamples = 32;
+  SoftmaxProblem problem(kExamples, noise_rows, classes);
   for (auto _ : state) benchmark::DoNotOptimize(problem.run());
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kOriginals * noise_rows * classes));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kExamples * noise_rows * classes));
 }
 BENCHMARK(virtual_softmax)->Args({5, 200})->Args({20, 200})->Args({200, 200})->Args({1000, 200})->Args({21000, 64});
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "annulus/base/checksum.h"
-#include "annulus/store/image_file.h"
-#include "annulus/store/image_folder.h"
-#include "annulus/vision/preprocess.h"
+#include "annulus/store/images/image_file.h"
+#include "annulus/store/images/image_folder.h"
+#include "annulus/vision/preprocess/preprocess.h"
 
 namespace {
 

@@ -119,7 +119,7 @@ def report_essence(file):
     """A report of evaluate without what differs from run to run."""
     report = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
     for name in ("time", "threads", "command"):
-        report["stamp"].pop(name, None)
+        report["metadata"].pop(name, None)
     for result in report["results"]:
         result.pop("seconds", None)
         for run in result.get("runs", []):

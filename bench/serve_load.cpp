@@ -1,5 +1,5 @@
-// Asks a running `annulus serve` for predictions as fast as it answers, or at a rate, and checks every answer to the
-// last digit: serve_load PORT MODEL FEATURES ROWS_A_REQUEST CONNECTIONS SECONDS RATE (0: as fast as it answers)
+// Requests predictions from a running `annulus serve` as fast as possible, or at a rate, and checks every response to
+// the last digit: serve_load PORT MODEL FEATURES ROWS_A_REQUEST CONNECTIONS SECONDS RATE (0: as fast as possible)
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/tcp.h>
@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "annulus/base/error.h"
-#include "annulus/store/feature_file.h"
-#include "annulus/store/model_file.h"
+#include "annulus/store/features/feature_file.h"
+#include "annulus/store/models/model_file.h"
 #include "annulus/task/synthetic.h"
-#include "server/json_text.h"
+#include "server/predict/served_model.h"
 
 namespace annulus {
 namespace {
@@ -32,7 +32,7 @@ struct Question {
   std::string answer;  // the body that must come back
 };
 
-// Rows of the feature file, so many in each question, with the answers that the library gives.
+// Requests with rows of the feature file, and the responses that the library computes for them.
 std::vector<Question> make_questions(const FeatureSet& set, const server::ServedModel& model, std::size_t rows) {
   std::vector<Question> questions;
   const std::size_t most = std::min<std::size_t>(set.rows() / rows, 2000);
@@ -51,9 +51,10 @@ std::vector<Question> make_questions(const FeatureSet& set, const server::Served
         "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
         body.size(), body);
     question.answer = "[";
-    for (const Answer& answer : model.recogniser(false, false).answer(std::as_const(block).view())) {
-      if (question.answer.size() > 1) question.answer += ",";
-      server::write_answer(model, answer, 5, kFalseReject, question.answer);
+    std::size_t row = 0;
+    for (const Prediction& prediction : model.predictor(false, false).predict(std::as_const(block).view())) {
+      if (row > 0) question.answer += ",";
+      model.write_json(prediction, row++, 5, kFalseReject, question.answer);
     }
     question.answer += "]\n";
     questions.push_back(std::move(question));
@@ -99,9 +100,9 @@ class Load {
 
   std::string summary(std::size_t rows) {
     std::sort(milliseconds_.begin(), milliseconds_.end());
-    const auto at = [this](double share) {
+    const auto at = [this](double fraction) {
       if (milliseconds_.empty()) return 0.0;
-      return milliseconds_[static_cast<std::size_t>(share * static_cast<double>(milliseconds_.size() - 1))];
+      return milliseconds_[static_cast<std::size_t>(fraction * static_cast<double>(milliseconds_.size() - 1))];
     };
     std::string statuses;
     for (const auto& [status, count] : statuses_) {

@@ -2,7 +2,7 @@
 //   step B R D N NOISE THREADS                one training step, gradient and Adam together: the median of a short run
 //   fit WAYS K D R NOISE THREADS              a whole fit by the paper's recipe: pre-training, search, final training
 //   default WAYS K D R THREADS                a whole fit by the default recipe; R 0: the recipe's own
-//   baseline WAYS K D THREADS                 the head trained on the originals alone, by the default recipe
+//   baseline WAYS K D THREADS                 the head trained on the training examples alone, by the default recipe
 //   episode WAYS K D R NOISE THREADS COUNT    COUNT fits by the paper's recipe for episodes, one a thread at a time
 //   rows WAYS K D FILE                        writes the rows that fits are timed on: float32, row after row
 // NOISE is independent, shared, grouped, or antithetic: shared in pairs of opposite sign, what the recipe episodes
@@ -15,18 +15,18 @@
 
 #include "annulus/base/parallel.h"
 #include "annulus/kernels/gaussian.h"
-#include "annulus/learn/noise_bank.h"
-#include "annulus/learn/recipe.h"
-#include "annulus/learn/trainer.h"
+#include "annulus/learn/method/noise_bank.h"
+#include "annulus/learn/method/recipe.h"
+#include "annulus/learn/method/trainer.h"
 #include "bench/job_loop.h"
 #include "bench/stopwatch.h"
 
 namespace annulus {
 namespace {
 
-// Features around class means: `shots` rows of each class, in the order of the classes. `draw` gives other rows.
-LabelledRows generated_rows(std::size_t classes, std::size_t shots, std::size_t dimension, std::uint32_t draw = 0) {
-  LabelledRows rows{Matrix<float>(classes * shots, dimension), {}, classes};
+// Features around prototypes: `shots` rows of each class, in the order of the classes. `draw` selects other examples.
+LabelledExamples generated_rows(std::size_t classes, std::size_t shots, std::size_t dimension, std::uint32_t draw = 0) {
+  LabelledExamples rows{Matrix<float>(classes * shots, dimension), {}, classes};
   std::vector<float> mean(dimension);
   for (std::size_t i = 0; i < classes * shots; ++i) {
     const std::size_t label = i / shots;
@@ -64,7 +64,8 @@ std::string time_step(JobWords& words) {
   options.threads = words.threads();
   options.epsilon = 2.0;
   const auto rows = generated_rows(classes, (options.batch + classes - 1) / classes, dimension);
-  const auto training = make_training_rows<float>(rows.features.view(), rows.labels, classes, NoiseShape::kEllipsoidal);
+  const auto training =
+      make_training_examples<float>(rows.features.view(), rows.labels, classes, NoiseShape::kEllipsoidal);
   auto head = initial_head<float>(HeadKind::kCosine, classes, dimension, 0, 0);
   // Steps are timed from one to the next, so that work space is there already; only whole batches are used.
   const std::size_t batches = rows.labels.size() / options.batch;
@@ -94,9 +95,9 @@ std::string counts_of(const Recipe& recipe, std::size_t probes) {
       recipe.final_training.batch, recipe.final_training.virtual_count);
 }
 
-std::string fit_answer(const LabelledRows& rows, const Recipe& recipe) {
+std::string fit_answer(const LabelledExamples& rows, const Recipe& recipe) {
   FitResult result;
-  const double seconds = seconds_of([&] { result = fit_ibm2(rows, recipe); });
+  const double seconds = seconds_of([&] { result = fit_head(rows, recipe); });
   const std::size_t probes = result.search ? result.search->probes.size() : 0;
   return fmt::format(R"({{"seconds": {:.9f}, "epsilon": {:.4f}, {}}})", seconds, result.epsilon,
                      counts_of(recipe, probes));
@@ -131,12 +132,13 @@ std::string time_baseline(JobWords& words) {
   Recipe recipe = recipe_named("ibm2");
   set_threads(recipe, words.threads());
   const auto rows = generated_rows(shape.classes, shape.shots, shape.dimension);
-  const double seconds = seconds_of([&] { fit_baseline(rows, recipe); });
+  recipe.virtual_examples = false;
+  const double seconds = seconds_of([&] { fit_head(rows, recipe); });
   return fmt::format(R"({{"seconds": {:.9f}, "epochs": {}}})", seconds, recipe.baseline.epochs);
 }
 
 // Episodes are independent of one another, so each is fitted by one thread. Returns the probes of all of them.
-std::size_t fit_episodes(const std::vector<LabelledRows>& episodes, Recipe recipe, int threads) {
+std::size_t fit_episodes(const std::vector<LabelledExamples>& episodes, Recipe recipe, int threads) {
   NoiseBank bank(std::size_t{512} << 20);
   set_threads(recipe, 1);
   set_noise_bank(recipe, &bank);
@@ -144,7 +146,7 @@ std::size_t fit_episodes(const std::vector<LabelledRows>& episodes, Recipe recip
   parallel_for(threads, episodes.size(), [&](std::size_t i) {
     Recipe own = recipe;
     set_task(own, static_cast<std::uint32_t>(i) + 1);
-    probes[i] = fit_ibm2(episodes[i], own).search->probes.size();
+    probes[i] = fit_head(episodes[i], own).search->probes.size();
   });
   std::size_t sum = 0;
   for (const std::size_t count : probes) sum += count;
@@ -155,7 +157,7 @@ std::string time_episodes(JobWords& words) {
   const Shape shape = shape_from(words);
   const Recipe recipe = recipe_from("episodes", words);
   const int threads = words.threads();
-  std::vector<LabelledRows> episodes;
+  std::vector<LabelledExamples> episodes;
   for (std::size_t count = words.count("a number of episodes"); episodes.size() < count;) {
     const auto draw = static_cast<std::uint32_t>(episodes.size());
     episodes.push_back(generated_rows(shape.classes, shape.shots, shape.dimension, draw));

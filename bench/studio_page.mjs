@@ -101,7 +101,7 @@ async function relabel(page, pid, from, to) {
   const state = await stateOf(page);
   await page.keyboard.press("Escape");
   await page.fill('[aria-label="Find classes"]', "");
-  return { shown_ms: shown, answered_ms: answered, learnt_ms: Math.round(1000 * state.model.seconds), processor_ms: busy, thorough: state.model.thorough };
+  return { shown_ms: shown, answered_ms: answered, learnt_ms: Math.round(1000 * state.model.seconds), processor_ms: busy, incremental: state.model.incremental };
 }
 
 draw();
@@ -120,8 +120,8 @@ try {
   while ((await stateOf(page)).undo) await page.evaluate(async () => fetch("/api/change", { method: "POST", body: '{"action":"undo"}' }));
   const first = await until(page, ({ waiting, work }) => waiting === 0 && work.stage !== "backbone" && work.stage !== "features", 3600);
   said("features", { seconds: (Date.now() - asked) / 1000, photos: first.photos });
-  const fitted = await until(page, ({ model }) => model?.thorough && model.classes >= all, 7200);
-  said("fit", { seconds: (Date.now() - asked) / 1000, fit_seconds: rounded(fitted.model.seconds), held_out: fitted.model.held_out, held_out_right: fitted.model.held_out_right });
+  const fitted = await until(page, ({ model }) => model?.current && !model.incremental && model.classes >= all, 7200);
+  said("fit", { seconds: (Date.now() - asked) / 1000, fit_seconds: rounded(fitted.model.seconds), held_out: fitted.model.held_out, held_out_correct: fitted.model.held_out_correct });
 
   await page.reload();
   await page.waitForSelector(".covers img");
@@ -138,7 +138,7 @@ try {
   await page.waitForSelector("[data-testid=verdict]");
   for (let turn = 0; turn < 5; ++turn) said("relabel", await relabel(page, studio.pid, name(10 + turn), name(600 + turn)));
   await page.screenshot({ path: join(folder, "relabelled.png") });
-  // The thorough fit goes on behind this.
+  // The fit goes on behind this.
   await until(page, ({ work }) => work.stage === "fit", 60);
   said("scroll gently while a fit goes on", await frames(page, 300, gently()));
   said("through all classes while a fit goes on", await frames(page, 300, through()));

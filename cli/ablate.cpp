@@ -7,15 +7,17 @@
 #include <utility>
 
 #include "annulus/base/error.h"
-#include "annulus/eval/ablation.h"
-#include "annulus/eval/method.h"
+#include "annulus/eval/protocols/ablation.h"
+#include "annulus/learn/baselines/method.h"
+#include "annulus/pipeline/backbone_metric.h"
+#include "annulus/report/tables/ablation_report.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
-#include "cli/launch.h"
 #include "cli/load_data.h"
-#include "cli/progress_bar.h"
+#include "cli/processes/launch.h"
 #include "cli/recipe_options.h"
-#include "cli/stamp.h"
+#include "cli/run_metadata.h"
+#include "cli/terminal/progress_bar.h"
 
 namespace annulus::cli {
 namespace {
@@ -38,23 +40,24 @@ void run_ablate(const AblateCommand& options) {
   for (const std::string& shots : options.shots) ablation.shots.push_back(parse_shots(shots));
   ablation.recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
   check_methods(ablation.beside, nullptr, 0);
-  const std::unique_ptr<CellFile> cells = open_cells(options.resume);
-  Stamp stamp = make_stamp(ablation.beside, {}, options.run.seed, options.subsets, options.run.threads);
+  const std::unique_ptr<RunCacheFile> cache = open_run_cache(options.resume);
+  RunMetadata metadata = make_run_metadata(ablation.beside, {}, options.run.seed, options.subsets, options.run.threads);
   const AblationReport report = [&] {
     ProgressBar bar(options.run.quiet);
     const FeatureSet set = load_data(options.features, options.run.threads, bar);
-    DrawOptions draws{options.run.seed};
-    draws.data_name = stamp.checksums["features"] = content_checksum(set);
-    if (cells) draws.cells = cells->store();
-    return ablate([&](std::size_t shots) { return draws_of_rows(set, shots, options.subsets, draws); }, ablation,
+    add_metric_prior(options.recipe.metric, set.provenance(), set.dimension(), ablation.recipe);
+    SplitOptions splits{options.run.seed};
+    splits.data_name = metadata.checksums["features"] = content_checksum(set);
+    if (cache) splits.cached_runs = cache->runs();
+    return ablate([&](std::size_t shots) { return splits_of_examples(set, shots, options.subsets, splits); }, ablation,
                   bar.callback());
   }();
   if (only_helps()) return;
-  stamp.test_labels_used = uses_test_labels(report);
-  if (stamp.test_labels_used) stamp.chosen_on["rows marked as best"] = "learning rate on the TEST labels";
+  metadata.test_labels_used = uses_test_labels(report);
+  if (metadata.test_labels_used) metadata.chosen_on["rows marked as best"] = "learning rate on the TEST labels";
   if (!options.json.empty()) {
     write_output(options.json, ablation_json(report, {options.features.path, options.run.seed, options.subsets,
-                                                      describe(ablation.recipe), stamp}));
+                                                      describe(ablation.recipe), metadata}));
   }
   if (!options.csv.empty()) write_output(options.csv, ablation_csv(report));
   if (options.json == "-" || options.csv == "-") return;
@@ -73,7 +76,7 @@ std::string kinds_text() {
 void add_ablate(CLI::App& app, Action& action) {
   const auto options = std::make_shared<AblateCommand>();
   options->recipe.recipe = "ibm2";
-  CLI::App& command = *app.add_subcommand("ablate", "Vary one part of the method and measure what it is worth");
+  CLI::App& command = *app.add_subcommand("ablate", "Vary one part of the method and measure its effect");
   command.add_option("FEATURES", options->features.path, "Feature file or folder of images, as for evaluate")
       ->type_name("")
       ->required();
@@ -86,19 +89,19 @@ void add_ablate(CLI::App& app, Action& action) {
   command.add_option("--values", options->ablation.values, "Values to try, in place of those of the paper")
       ->delimiter(',')
       ->type_name("VALUE,...");
-  add_draws(command, options->shots, options->subsets);
-  command.add_option("--beside", options->ablation.beside, "Methods to print beside")
+  add_splits(command, options->shots, options->subsets);
+  command.add_option("--beside", options->ablation.beside, "Methods to compare with")
       ->delimiter(',')
       ->type_name("NAME,...")
       ->capture_default_str();
   add_labels(command, options->features);
-  add_seed(command, options->run, "Seed of the first draw");
+  add_seed(command, options->run, "Seed of the first split");
   add_threads(command, options->run);
   add_quiet(command, options->run);
   add_json(command, options->json, "Write every run as JSON (without FILE: to standard output, instead of the table)");
-  command.add_option("--csv", options->csv, "Write one line a run as CSV; -: standard output")->type_name("FILE");
+  command.add_option("--csv", options->csv, "Write one line per run as CSV; -: standard output")->type_name("FILE");
   add_resume(command, options->resume);
-  add_encoder_options(command, options->features.encoder, kDefaultBackbone);
+  add_encoder_options(command, options->features.encoder, kAutoBackbone);
   add_recipe_options(command, options->recipe);
   add_example(command, "  annulus ablate features.safetensors --what virtual --values 1,10,50 --shots 5 --subsets 3");
   command.callback([options, &action] { action = [options] { run_ablate(*options); }; });

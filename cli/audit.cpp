@@ -1,5 +1,5 @@
-// annulus audit: tells which rows of labelled data are wrong.
-#include "annulus/eval/audit.h"
+// annulus audit: finds labelled examples that need a look.
+#include "annulus/eval/audit/audit.h"
 
 #include <fmt/format.h>
 
@@ -7,13 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "annulus/base/error.h"
-#include "annulus/store/audit_file.h"
-#include "annulus/store/audit_images.h"
-#include "annulus/store/image_folder.h"
+#include "annulus/pipeline/audit_file.h"
+#include "annulus/pipeline/audit_images.h"
+#include "annulus/report/tables/audit_text.h"
+#include "annulus/store/images/image_folder.h"
 #include "cli/command.h"
-#include "cli/interrupt.h"
 #include "cli/load_data.h"
-#include "cli/progress_bar.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/progress_bar.h"
 
 namespace annulus::cli {
 namespace {
@@ -33,7 +34,7 @@ FeatureSet load_with_facts(const AuditCommand& options, AuditOptions& audit, Pro
   AuditImages images =
       load_audit_images(options.data.path, options.data.list, options.data.encoder, audit, bar.callback());
   for (const std::string& warning : images.warnings) bar.note(warning);
-  note_broken_images(images.extraction, bar);
+  note_broken_images(images.extraction, notes_of(bar));
   return std::move(images.set);
 }
 
@@ -50,7 +51,7 @@ void run_audit(const AuditCommand& options) {
   {
     ProgressBar bar(options.run.quiet);
     AuditOptions audit_options;
-    audit_options.suspect_share = options.suspects / 100.0;
+    audit_options.suspect_fraction = options.suspects / 100.0;
     audit_options.seed = options.run.seed;
     audit_options.threads = options.run.threads;
     const FeatureSet set = holds_images(options.data.path) ? load_with_facts(options, audit_options, bar)
@@ -73,14 +74,13 @@ void run_audit(const AuditCommand& options) {
 void add_audit(CLI::App& app, Action& action) {
   const auto options = std::make_shared<AuditCommand>();
   CLI::App& command = *app.add_subcommand("audit", "Find wrong labels, duplicates and odd images in labelled data");
-  command.add_option("DATA", options->data.path, "Folder of images, a folder a class, or a feature file")
+  command.add_option("DATA", options->data.path, "Folder of images with one folder per class, or a feature file")
       ->required()
       ->type_name("");
-  command.add_option("--html", options->page, "Write a page to read, with small pictures of image data")
+  command.add_option("--html", options->page, "Write a page to read, with thumbnails of images")->type_name("FILE");
+  command.add_option("--jsonl", options->lines, "Write every finding, one per line; -: standard output")
       ->type_name("FILE");
-  command.add_option("--jsonl", options->lines, "Write every finding, one a line; -: standard output")
-      ->type_name("FILE");
-  command.add_option("--suspects", options->suspects, "Percent of all rows to list as suspects of a wrong label")
+  command.add_option("--suspects", options->suspects, "Percent of all examples to list as possibly mislabelled")
       ->type_name("PERCENT")
       ->check(CLI::Range(0.0, 100.0).description(""))
       ->capture_default_str();
@@ -89,11 +89,11 @@ void add_audit(CLI::App& app, Action& action) {
       ->type_name("KIND,...")
       ->delimiter(',');
   add_labels(command, options->data);
-  add_seed(command, options->run, "Which errors are planted for the trial, and the draws of the learning curve");
+  add_seed(command, options->run, "Seed of the planted label errors and of the splits of the learning curve");
   add_threads(command, options->run);
   add_quiet(command, options->run);
   add_json(command, options->json, "Write the summary as JSON (without FILE: to standard output)");
-  add_encoder_options(command, options->data.encoder, kDefaultBackbone);
+  add_encoder_options(command, options->data.encoder, kAutoBackbone);
   add_list(command, options->data.list);
   add_example(command,
               "  annulus audit photos/ --html audit.html\n"

@@ -1,4 +1,4 @@
-// Options that several verbs share.
+// Options that several subcommands share.
 #include "cli/command.h"
 
 #include <charconv>
@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "annulus/base/error.h"
-#include "annulus/eval/method.h"
-#include "annulus/store/atomic_file.h"
-#include "cli/launch.h"
+#include "annulus/learn/baselines/method.h"
+#include "annulus/store/files/atomic_file.h"
+#include "cli/processes/launch.h"
 
 namespace annulus::cli {
 
@@ -17,7 +17,9 @@ void add_seed(CLI::App& command, RunOptions& options, const std::string& meaning
 }
 
 void add_threads(CLI::App& command, RunOptions& options) {
-  command.add_option("--threads", options.threads, "Threads to use; 0: all processors. Results do not depend on it")
+  command
+      .add_option("--threads", options.threads,
+                  "Threads to use; 0: all processors. The results are the same for any number")
       ->type_name("N")
       ->check(CLI::Range(0, 4096).description(""))
       ->capture_default_str();
@@ -35,12 +37,12 @@ void add_json(CLI::App& command, std::string& file, const std::string& meaning) 
       ->expected(0, 1);
 }
 
-void add_draws(CLI::App& command, std::vector<std::string>& shots, std::size_t& subsets) {
-  command.add_option("--shots", shots, "Rows a class, or all")
+void add_splits(CLI::App& command, std::vector<std::string>& shots, std::size_t& subsets) {
+  command.add_option("--shots", shots, "Examples per class, or all")
       ->delimiter(',')
       ->type_name("K,...")
       ->capture_default_str();
-  command.add_option("--subsets", subsets, "Random draws to average over, with seeds seed, seed + 1, ...")
+  command.add_option("--subsets", subsets, "Random splits to average over, with the seeds seed, seed + 1, ...")
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""))
       ->capture_default_str();
@@ -60,7 +62,7 @@ std::size_t parse_shots(std::string_view text) {
   std::size_t shots = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), shots);
   if (error != std::errc() || end != text.data() + text.size()) {
-    fail(ErrorKind::kUsage, "--shots expects numbers of rows a class or \"all\", found \"{}\"", text);
+    fail(ErrorKind::kUsage, "expected --shots to be examples per class or \"all\", found \"{}\"", text);
   }
   return shots;
 }

@@ -1,4 +1,4 @@
-// The verbs, and the options that several of them share.
+// The subcommands, and the options that several of them share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,12 +12,13 @@
 
 namespace annulus::cli {
 
-// What the parsed command line asks for; set by the verb that was found, run by main once parsing has succeeded.
+// What the parsed command line asks for; set by the subcommand that was found, run by main once parsing has succeeded.
 using Action = std::function<void()>;
 
 void add_fit(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
-void add_grow(CLI::App& app, Action& action);  // add-class, add-examples, remove-class
+void add_score(CLI::App& app, Action& action);
+void add_update(CLI::App& app, Action& action);  // add-class, add-examples, remove-class
 void add_evaluate(CLI::App& app, Action& action);
 void add_episodes(CLI::App& app, Action& action);
 void add_reproduce(CLI::App& app, Action& action);
@@ -32,7 +33,9 @@ void add_backbones(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 void add_demo_generated(CLI::App& app, Action& action);
+void add_doctor(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
+void add_option_table(CLI::App& app, Action& action);  // hidden
 
 struct RunOptions {
   std::uint64_t seed = 0;
@@ -47,13 +50,13 @@ void add_quiet(CLI::App& command, RunOptions& options);
 // the option is not given.
 void add_json(CLI::App& command, std::string& file, const std::string& meaning);
 // --shots and --subsets of the many-way protocol.
-void add_draws(CLI::App& command, std::vector<std::string>& shots, std::size_t& subsets);
+void add_splits(CLI::App& command, std::vector<std::string>& shots, std::size_t& subsets);
 // The methods that protocols compare, for help texts.
 std::string method_list();
-// Ends the help of a verb with an example.
+// Ends the help of a subcommand with an example.
 void add_example(CLI::App& command, const std::string& example);
 
-// "all" or a number of rows a class; all is 0.
+// "all" or a number of examples per class; all is 0.
 std::size_t parse_shots(std::string_view text);  // throws Error{kUsage}
 
 // Writes to standard output when `file` is "-", else to a file that appears whole or not at all.

@@ -1,75 +1,17 @@
-// annulus completion: shell completion made from the tree of verbs and options, so that it cannot fall behind.
+// annulus completion: shell completion made from the tree of subcommands and options, so that it cannot fall behind.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/option_table.h"
 
 namespace annulus::cli {
 namespace {
-
-struct OptionWords {
-  std::vector<std::string> names;    // "--shots", "-o"
-  std::vector<std::string> choices;  // values it accepts, when they are a fixed list
-  std::string description;
-  bool takes_value = false;
-};
-
-struct VerbWords {
-  std::string name;
-  std::string description;
-  std::vector<OptionWords> options;
-  std::vector<std::string> values;  // of its argument, when they are a fixed list; otherwise that is a file
-};
-
-// The list in a type such as "TEXT:{a,b,c}".
-std::vector<std::string> choices_in(std::string_view type) {
-  const auto open = type.find('{');
-  const auto close = type.find('}');
-  std::vector<std::string> choices;
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return choices;
-  std::string word;
-  for (const char c : type.substr(open + 1, close - open - 1)) {
-    if (c == ',') {
-      choices.push_back(std::move(word));
-      word.clear();
-    } else {
-      word += c;
-    }
-  }
-  choices.push_back(word);
-  return choices;
-}
-
-std::vector<OptionWords> options_of(const CLI::App& app) {
-  std::vector<OptionWords> options;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_positional()) continue;
-    OptionWords words;
-    for (const std::string& name : option->get_snames()) words.names.push_back("-" + name);
-    for (const std::string& name : option->get_lnames()) words.names.push_back("--" + name);
-    words.choices = choices_in(option->get_type_name());
-    words.description = option->get_description();
-    words.takes_value = option->get_items_expected_max() > 0;
-    options.push_back(std::move(words));
-  }
-  return options;
-}
-
-std::vector<VerbWords> verbs_of(const CLI::App& app) {
-  std::vector<VerbWords> verbs;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-    VerbWords words{verb->get_name(), verb->get_description(), options_of(*verb), {}};
-    for (const CLI::Option* option : verb->get_options()) {
-      if (option->get_positional()) words.values = choices_in(option->get_type_name());
-    }
-    verbs.push_back(std::move(words));
-  }
-  return verbs;
-}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -77,56 +19,62 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string all_names(const std::vector<OptionWords>& options) {
+std::string all_names(const std::vector<OptionEntry>& options) {
   std::vector<std::string> names;
-  for (const OptionWords& option : options) names.insert(names.end(), option.names.begin(), option.names.end());
+  for (const OptionEntry& option : options) names.insert(names.end(), option.names.begin(), option.names.end());
   return joined(names);
 }
 
-std::string verb_names(const std::vector<VerbWords>& verbs) {
+// Values of its argument, when they are a fixed list; otherwise that is a file.
+std::vector<std::string> argument_values(const SubcommandEntry& subcommand) {
+  return subcommand.arguments.empty() ? std::vector<std::string>() : subcommand.arguments.back().choices;
+}
+
+std::string subcommand_names(const std::vector<SubcommandEntry>& subcommands) {
   std::vector<std::string> names;
-  for (const VerbWords& verb : verbs) names.push_back(verb.name);
+  for (const SubcommandEntry& subcommand : subcommands) names.push_back(subcommand.name);
   return joined(names);
 }
 
-std::string bash_script(const std::vector<VerbWords>& verbs, const std::vector<OptionWords>& top) {
+std::string bash_script(const std::vector<SubcommandEntry>& subcommands, const std::vector<OptionEntry>& top) {
   std::string value_cases;
   std::string word_cases;
   std::string patterns;
-  for (const VerbWords& verb : verbs) {
-    patterns += (patterns.empty() ? "" : "|") + verb.name;
-    word_cases += fmt::format("    {}) words=\"{} {}\"{} ;;\n", verb.name, joined(verb.values), all_names(verb.options),
-                              verb.values.empty() ? "" : "; chosen=1");
-    for (const OptionWords& option : verb.options) {
+  for (const SubcommandEntry& subcommand : subcommands) {
+    patterns += (patterns.empty() ? "" : "|") + subcommand.name;
+    const std::vector<std::string> values = argument_values(subcommand);
+    word_cases += fmt::format("    {}) words=\"{} {}\"{} ;;\n", subcommand.name, joined(values),
+                              all_names(subcommand.options), values.empty() ? "" : "; chosen=1");
+    for (const OptionEntry& option : subcommand.options) {
       if (!option.takes_value) continue;
       for (const std::string& name : option.names) {
-        value_cases += option.choices.empty() ? fmt::format("    \"{} {}\") return ;;\n", verb.name, name)
-                                              : fmt::format("    \"{} {}\") words=\"{}\"; chosen=1 ;;\n", verb.name,
-                                                            name, joined(option.choices));
+        value_cases += option.choices.empty() ? fmt::format("    \"{} {}\") return ;;\n", subcommand.name, name)
+                                              : fmt::format("    \"{} {}\") words=\"{}\"; chosen=1 ;;\n",
+                                                            subcommand.name, name, joined(option.choices));
       }
     }
   }
   return fmt::format(R"(# bash completion for annulus: source <(annulus completion bash)
 _annulus() {{
-  local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}" verb="" words="" chosen="" word
+  local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}" subcommand="" words="" chosen="" word
   COMPREPLY=()
   for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
     case "$word" in
-      {}) verb="$word"; break ;;
+      {}) subcommand="$word"; break ;;
     esac
   done
-  case "$verb $previous" in
+  case "$subcommand $previous" in
 {}  esac
-  [[ -n "$chosen" ]] || case "$verb" in
+  [[ -n "$chosen" ]] || case "$subcommand" in
     "") words="{} {}" ;;
 {}  esac
   # A word that is no option is a file, which bash completes by itself when there is no reply.
   COMPREPLY=($(compgen -W "$words" -- "$current"))
-  [[ -z "$verb" || -n "$chosen" || "$current" == -* ]] || COMPREPLY=()
+  [[ -z "$subcommand" || -n "$chosen" || "$current" == -* ]] || COMPREPLY=()
 }}
 complete -o default -F _annulus annulus
 )",
-                     patterns, value_cases, verb_names(verbs), all_names(top), word_cases);
+                     patterns, value_cases, subcommand_names(subcommands), all_names(top), word_cases);
 }
 
 // A word or text in single quotes for a shell.
@@ -136,33 +84,33 @@ std::string shell_quoted(std::string_view text) {
   return result + "'";
 }
 
-std::string zsh_script(const std::vector<VerbWords>& verbs, const std::vector<OptionWords>& top) {
+std::string zsh_script(const std::vector<SubcommandEntry>& subcommands, const std::vector<OptionEntry>& top) {
   std::string value_cases;
   std::string word_cases;
-  for (const VerbWords& verb : verbs) {
-    word_cases +=
-        fmt::format("    {}) values=({}); options=({}) ;;\n", verb.name, joined(verb.values), all_names(verb.options));
-    for (const OptionWords& option : verb.options) {
+  for (const SubcommandEntry& subcommand : subcommands) {
+    word_cases += fmt::format("    {}) values=({}); options=({}) ;;\n", subcommand.name,
+                              joined(argument_values(subcommand)), all_names(subcommand.options));
+    for (const OptionEntry& option : subcommand.options) {
       for (const std::string& name : option.names) {
         if (!option.takes_value) continue;
-        value_cases += option.choices.empty() ? fmt::format("    '{} {}') _files; return ;;\n", verb.name, name)
-                                              : fmt::format("    '{} {}') compadd -- {}; return ;;\n", verb.name, name,
-                                                            joined(option.choices));
+        value_cases += option.choices.empty() ? fmt::format("    '{} {}') _files; return ;;\n", subcommand.name, name)
+                                              : fmt::format("    '{} {}') compadd -- {}; return ;;\n", subcommand.name,
+                                                            name, joined(option.choices));
       }
     }
   }
   return fmt::format(R"(#compdef annulus
 # zsh completion for annulus: source <(annulus completion zsh)
 _annulus() {{
-  local verb="${{words[2]}}" previous="${{words[CURRENT-1]}}" current="${{words[CURRENT]}}"
+  local subcommand="${{words[2]}}" previous="${{words[CURRENT-1]}}" current="${{words[CURRENT]}}"
   local -a values options
   if (( CURRENT == 2 )); then
     compadd -- {} {}
     return
   fi
-  case "$verb $previous" in
+  case "$subcommand $previous" in
 {}  esac
-  case "$verb" in
+  case "$subcommand" in
 {}  esac
   if [[ "$current" == -* ]]; then
     compadd -- $options
@@ -174,12 +122,12 @@ _annulus() {{
 }}
 compdef _annulus annulus
 )",
-                     verb_names(verbs), all_names(top), value_cases, word_cases);
+                     subcommand_names(subcommands), all_names(top), value_cases, word_cases);
 }
 
-std::string fish_script(const std::vector<VerbWords>& verbs, const std::vector<OptionWords>& top) {
+std::string fish_script(const std::vector<SubcommandEntry>& subcommands, const std::vector<OptionEntry>& top) {
   std::string text = "# fish completion for annulus: annulus completion fish | source\n";
-  const auto add_option = [&text](const std::string& condition, const OptionWords& option) {
+  const auto add_option = [&text](const std::string& condition, const OptionEntry& option) {
     text += fmt::format("complete -c annulus -n {}", shell_quoted(condition));
     for (const std::string& name : option.names) {
       text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
@@ -188,18 +136,32 @@ std::string fish_script(const std::vector<VerbWords>& verbs, const std::vector<O
     if (!option.choices.empty()) text += fmt::format(" -f -a {}", shell_quoted(joined(option.choices)));
     text += fmt::format(" -d {}\n", shell_quoted(option.description));
   };
-  for (const OptionWords& option : top) add_option("__fish_use_subcommand", option);
-  for (const VerbWords& verb : verbs) {
-    text += fmt::format("complete -c annulus -n __fish_use_subcommand -f -a {} -d {}\n", verb.name,
-                        shell_quoted(verb.description));
-    const std::string condition = "__fish_seen_subcommand_from " + verb.name;
-    for (const OptionWords& option : verb.options) add_option(condition, option);
-    if (!verb.values.empty()) {
-      text += fmt::format("complete -c annulus -n {} -f -a {}\n", shell_quoted(condition),
-                          shell_quoted(joined(verb.values)));
+  for (const OptionEntry& option : top) add_option("__fish_use_subcommand", option);
+  for (const SubcommandEntry& subcommand : subcommands) {
+    text += fmt::format("complete -c annulus -n __fish_use_subcommand -f -a {} -d {}\n", subcommand.name,
+                        shell_quoted(subcommand.description));
+    const std::string condition = "__fish_seen_subcommand_from " + subcommand.name;
+    for (const OptionEntry& option : subcommand.options) add_option(condition, option);
+    if (const std::vector<std::string> values = argument_values(subcommand); !values.empty()) {
+      text +=
+          fmt::format("complete -c annulus -n {} -f -a {}\n", shell_quoted(condition), shell_quoted(joined(values)));
     }
   }
   return text;
+}
+
+// The subcommands of the program, each with the options of its own subcommands as well.
+std::vector<SubcommandEntry> flat_subcommands(const CLI::App& app) {
+  std::vector<SubcommandEntry> entries = subcommand_entries(app);
+  for (SubcommandEntry& entry : entries) {
+    for (const SubcommandEntry& inner : entry.subcommands) {
+      for (const OptionEntry& option : inner.options) {
+        const auto known = [&](const OptionEntry& other) { return other.names == option.names; };
+        if (std::none_of(entry.options.begin(), entry.options.end(), known)) entry.options.push_back(option);
+      }
+    }
+  }
+  return entries;
 }
 
 }  // namespace
@@ -214,11 +176,11 @@ void add_completion(CLI::App& app, Action& action) {
   add_example(command, "  source <(annulus completion bash)");
   command.callback([&app, &action, shell] {
     action = [&app, shell] {
-      const auto verbs = verbs_of(app);
-      const auto top = options_of(app);
-      write_output("-", *shell == "bash"  ? bash_script(verbs, top)
-                        : *shell == "zsh" ? zsh_script(verbs, top)
-                                          : fish_script(verbs, top));
+      const auto subcommands = flat_subcommands(app);
+      const auto top = option_entries(app);
+      write_output("-", *shell == "bash"  ? bash_script(subcommands, top)
+                        : *shell == "zsh" ? zsh_script(subcommands, top)
+                                          : fish_script(subcommands, top));
     };
   });
 }

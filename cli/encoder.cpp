@@ -1,39 +1,124 @@
-// Adds the options of images and tells of broken ones.
+// --backbone, --preprocess, --cache, --strict and --offline.
 #include "cli/encoder.h"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "annulus/pipeline/backbones/backbone_cost.h"
+#include "cli/terminal/interrupt.h"
 
 namespace annulus::cli {
+namespace {
+
+// One line of the terminal; empty at its end.
+std::string read_answer() {
+  std::string answer;
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  for (char letter = 0; letter != '\n';) {
+    if (::poll(&input, 1, -1) < 0) {
+      stop_if_interrupted();
+      continue;
+    }
+    if (::read(STDIN_FILENO, &letter, 1) <= 0) break;
+    if (letter != '\n') answer += letter;
+  }
+  return answer;
+}
+
+std::string seconds_text(double seconds) {
+  constexpr double kMinute = 60.0;
+  return seconds < 2.0 * kMinute ? fmt::format("{:.0f} s", std::ceil(seconds))
+                                 : fmt::format("{:.0f} min", seconds / kMinute);
+}
+
+// Size, licence, accuracy and time.
+std::string terms_text(const BackboneOffer& offer) {
+  const BackboneEntry& entry = *offer.entry;
+  std::string text = fmt::format("{:.0f} MB, {}", download_megabytes(entry), entry.licence);
+  if (entry.imagenet_accuracy > 0) {
+    text += fmt::format(", ImageNet {:.1f} % ({})", entry.imagenet_accuracy, entry.imagenet_measure);
+  }
+  if (offer.seconds > 0) text += fmt::format(", about {} for these images", seconds_text(offer.seconds));
+  return text;
+}
+
+std::string ask_backbone(std::span<const BackboneOffer> offers) {
+  fmt::print(stderr, "\r\033[KWhich network should encode the images? It is downloaded once and kept.\n");
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    const std::string& advice = offers[i].entry->advice;
+    fmt::print(stderr, "  {}  {:<15} {}{}{}\n", i + 1, offers[i].entry->name, terms_text(offers[i]),
+               advice.empty() ? "" : "; ", advice);
+  }
+  for (;;) {
+    fmt::print(stderr, "Number, or Enter for {}: ", offers.front().entry->name);
+    std::fflush(stderr);
+    const std::string answer = read_answer();
+    if (answer.empty()) return offers.front().entry->name;
+    const auto found = std::find_if(offers.begin(), offers.end(), [&](const BackboneOffer& offer) {
+      return answer == offer.entry->name || answer == std::to_string(&offer - offers.data() + 1);
+    });
+    if (found != offers.end()) return found->entry->name;
+    fmt::print(stderr, "expected a number from 1 to {}, found \"{}\"\n", offers.size(), answer);
+  }
+}
+
+}  // namespace
+
+std::string backbone_text(const FeatureSet& set) {
+  const auto found = set.provenance().find("backbone");
+  if (found == set.provenance().end()) return {};
+  std::string text = "backbone " + found->second;
+  if (const BackboneEntry* better = better_backbone(found->second)) {
+    text += fmt::format("; better at most things: --backbone {} ({})", better->name,
+                        terms_text({better, expected_seconds(*better, set.rows(), 0)}));
+  }
+  return text;
+}
 
 void add_encoder_options(CLI::App& command, EncoderOptions& options, const std::string& default_backbone) {
-  constexpr const char* kGroup = "Images";
+  constexpr const char* kGroup = "Image options";
   command
-      .add_option(
-          "--backbone", options.backbone,
-          "Network that encodes images: a name of annulus backbones, or an ONNX file; default: " + default_backbone)
+      .add_option("--backbone", options.backbone,
+                  "Network that encodes images: a name that annulus backbones lists, or an ONNX file; default: " +
+                      default_backbone)
       ->type_name("NAME|FILE")
       ->group(kGroup);
   command
       .add_option("--preprocess", options.preprocess,
-                  "How images are prepared: a preset (imagenet, clip, ...) or a recipe; default: what the network asks "
-                  "for")
+                  "Preprocessing of images: a preset (imagenet, clip, ...) or a recipe; default: that of the network")
       ->type_name("RECIPE")
       ->group(kGroup);
-  command.add_option("--cache", options.cache, "Folder of features computed before; default: the user's cache")
+  command.add_option("--cache", options.cache, "Folder of cached features; default: the user's cache")
       ->type_name("DIR")
       ->group(kGroup);
-  command.add_flag("--strict", options.strict, "Stop at an image that cannot be read instead of leaving it out")
+  command.add_flag("--strict", options.strict, "Stop at an image that cannot be read, instead of leaving it out")
       ->group(kGroup);
+  add_offline(command, kGroup);
+  options.note = print_note;
+  options.ask = backbone_question();
 }
 
-void note_broken_images(const ExtractReport& report, ProgressBar& bar) {
-  constexpr std::size_t kShown = 10;
-  for (std::size_t i = 0; i < std::min(kShown, report.reasons.size()); ++i) {
-    bar.note(fmt::format("left out {}", report.reasons[i]));
-  }
-  if (report.broken > kShown) bar.note(fmt::format("left out {} images in all", report.broken));
+BackboneQuestion backbone_question() {
+  if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) return {};
+  return ask_backbone;
+}
+
+void add_offline(CLI::App& command, const std::string& group) {
+  CLI::Option* const option = command.add_flag_callback(
+      "--offline", [] { ::setenv("ANNULUS_OFFLINE", "1", 1); },
+      "Download nothing: fail where something is missing (as with ANNULUS_OFFLINE=1)");
+  if (!group.empty()) option->group(group);
+}
+
+void print_note(const std::string& line) {
+  fmt::print(stderr, "{}{}\n", ::isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "", line);
+  std::fflush(stderr);
 }
 
 }  // namespace annulus::cli

@@ -5,17 +5,18 @@
 #include <utility>
 
 #include "annulus/base/error.h"
-#include "annulus/eval/many_way.h"
-#include "annulus/eval/method.h"
-#include "annulus/eval/report.h"
-#include "annulus/store/split_file.h"
+#include "annulus/eval/protocols/many_way.h"
+#include "annulus/learn/baselines/method.h"
+#include "annulus/pipeline/backbone_metric.h"
+#include "annulus/report/tables/protocol_report.h"
+#include "annulus/store/features/split_file.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
-#include "cli/launch.h"
 #include "cli/load_data.h"
-#include "cli/progress_bar.h"
+#include "cli/processes/launch.h"
 #include "cli/recipe_options.h"
-#include "cli/stamp.h"
+#include "cli/run_metadata.h"
+#include "cli/terminal/progress_bar.h"
 
 namespace annulus::cli {
 namespace {
@@ -28,7 +29,7 @@ struct EvaluateOptions {
   std::vector<std::string> shots{"1", "5"};
   std::size_t subsets = 3;
   std::uint64_t training_seed = 0;
-  std::vector<std::string> methods{"ncm", "linear-svm", "baseline", "ibm2", "default"};
+  std::vector<std::string> methods{"ncm", "gda", "lda", "linear-svm", "baseline", "ibm2", "default"};
   std::string against;
   std::string splits;
   std::string write_splits;
@@ -51,33 +52,35 @@ void check_sources(const EvaluateOptions& options) {
   }
 }
 
-// The draws that the user fixed; none: they are drawn by seed.
-std::vector<Split> fixed_draws(const EvaluateOptions& options, const FeatureSet& train, const FeatureSet& test) {
+// The splits that the user fixed; none: they are drawn by seed.
+std::vector<Split> fixed_splits(const EvaluateOptions& options, const FeatureSet& train, const FeatureSet& test) {
   if (!options.splits.empty()) return read_splits(options.splits, train, test);
-  std::vector<Split> draws;
+  std::vector<Split> splits;
   for (const std::string& list : options.lists) {
-    draws.push_back(read_row_list(list, train, test));
-    draws.back().seed = options.run.seed + draws.size() - 1;
+    splits.push_back(read_row_list(list, train, test));
+    splits.back().seed = options.run.seed + splits.size() - 1;
   }
-  return draws;
+  return splits;
 }
 
-// Names the features by their content, in the stamp and in the keys of cells.
-void name_data(ManyWayOptions& protocol, Stamp& stamp, const FeatureSet& train, const FeatureSet& test) {
-  stamp.checksums["features"] = content_checksum(train);
-  if (&train != &test) stamp.checksums["test"] = content_checksum(test);
-  if (protocol.base != nullptr) stamp.checksums["base"] = protocol.base->checksum();
-  protocol.data_name = data_name(stamp);
+// Names the features by their content, in the metadata and in the keys of cached runs.
+void name_data(ManyWayOptions& protocol, RunMetadata& metadata, const FeatureSet& train, const FeatureSet& test) {
+  metadata.checksums["features"] = content_checksum(train);
+  if (&train != &test) metadata.checksums["test"] = content_checksum(test);
+  if (protocol.base != nullptr) metadata.checksums["base"] = protocol.base->checksum();
+  protocol.data_name = data_name(metadata);
 }
 
 ManyWayReport evaluate_sets(const EvaluateOptions& options, ManyWayOptions& protocol, ReportContext& context,
                             const FeatureSet& train, const FeatureSet& test, ProgressBar& bar) {
-  protocol.draws = fixed_draws(options, train, test);
-  name_data(protocol, *context.stamp, train, test);
+  protocol.splits = fixed_splits(options, train, test);
+  add_metric_prior(options.recipe.metric, train.provenance(), train.dimension(), protocol.recipe);
+  context.recipe = describe(protocol.recipe);
+  name_data(protocol, *context.metadata, train, test);
   const ManyWayReport report = &train == &test ? evaluate_many_way(train, protocol, bar.callback())
                                                : evaluate_many_way(train, test, protocol, bar.callback());
-  for (const Split& split : report.draws) context.stamp->splits.push_back(split_checksum(split));
-  if (!options.write_splits.empty()) write_splits(options.write_splits, train, test, report.draws);
+  for (const Split& split : report.splits) context.metadata->splits.push_back(split_checksum(split));
+  if (!options.write_splits.empty()) write_splits(options.write_splits, train, test, report.splits);
   return report;
 }
 
@@ -98,11 +101,11 @@ ManyWayReport evaluate_files(const EvaluateOptions& options, ManyWayOptions prot
   return evaluate_sets(options, protocol, context, train, test, bar);
 }
 
-void print_report(const ManyWayReport& report, const Stamp& stamp) {
+void print_report(const ManyWayReport& report, const RunMetadata& metadata) {
   const std::size_t subsets = report.results.front().runs.size();
-  fmt::print("{}-way, features of {} numbers, {} test rows, {} {}\n{}{}{}", report.ways, report.dimension,
-             report.results.front().runs.front().query_rows, subsets, subsets == 1 ? "subset" : "subsets",
-             many_way_table(report), comparison_table(report.comparisons, "class"), stamp_text(stamp));
+  fmt::print("{}-way, features of {} dimensions, {} test examples, {} {}\n{}{}{}", report.ways, report.dimension,
+             report.results.front().runs.front().query_examples, subsets, subsets == 1 ? "subset" : "subsets",
+             many_way_table(report), comparison_table(report.comparisons, "class"), metadata_text(metadata));
 }
 
 void run_evaluate(const EvaluateOptions& options) {
@@ -117,16 +120,16 @@ void run_evaluate(const EvaluateOptions& options) {
   protocol.recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
 
   protocol.against = options.against;
-  const std::unique_ptr<CellFile> cells = open_cells(options.resume);
-  if (cells) protocol.cells = cells->store();
+  const std::unique_ptr<RunCacheFile> cache = open_run_cache(options.resume);
+  if (cache) protocol.cached_runs = cache->runs();
 
-  ReportContext context{{}, {}, options.run.seed, options.subsets, describe(protocol.recipe)};
-  context.stamp = make_stamp(options.methods, {}, options.run.seed, options.subsets, options.run.threads);
+  ReportContext context{{}, {}, options.run.seed, options.subsets, {}};
+  context.metadata = make_run_metadata(options.methods, {}, options.run.seed, options.subsets, options.run.threads);
   const ManyWayReport report = evaluate_files(options, protocol, context);
   if (only_helps()) return;
   if (!options.json.empty()) write_output(options.json, many_way_json(report, context));
   if (!options.csv.empty()) write_output(options.csv, many_way_csv(report));
-  if (options.json != "-" && options.csv != "-") print_report(report, *context.stamp);
+  if (options.json != "-" && options.csv != "-") print_report(report, *context.metadata);
 }
 
 }  // namespace
@@ -134,45 +137,45 @@ void run_evaluate(const EvaluateOptions& options) {
 void add_evaluate(CLI::App& app, Action& action) {
   const auto options = std::make_shared<EvaluateOptions>();
   options->recipe.recipe = "ibm2";
-  CLI::App& command = *app.add_subcommand("evaluate", "Measure accuracy: all classes at once, k rows of each");
+  CLI::App& command =
+      *app.add_subcommand("evaluate", "Measure accuracy with all classes at once and k examples per class");
   command
       .add_option("FEATURES", options->features.path,
-                  "Feature file or folder of images; is_train (train/ and test/ of a folder) says which rows may be "
-                  "drawn, the others are tested on; without it every row "
-                  "that was not drawn is")
+                  "Feature file or folder of images. Where is_train (train/ and test/ of a folder) marks the training "
+                  "examples, the others are the test examples; otherwise every example that was not drawn is")
       ->type_name("");
-  command.add_option("--train", options->train, "Feature file or folder of images to draw training rows from")
+  command.add_option("--train", options->train, "Feature file or folder of images to draw training examples from")
       ->type_name("FILE");
-  command.add_option("--test", options->test, "Feature file or folder of images of the test rows")->type_name("FILE");
-  add_draws(command, options->shots, options->subsets);
+  command.add_option("--test", options->test, "Feature file or folder of images of the test examples")
+      ->type_name("FILE");
+  add_splits(command, options->shots, options->subsets);
   command.add_option("--methods", options->methods, method_list())
       ->delimiter(',')
       ->type_name("NAME,...")
       ->capture_default_str();
   add_against(command, options->against);
-  command.add_option("--splits", options->splits, "Learn and test on the draws of a split file, instead of --shots")
+  command.add_option("--splits", options->splits, "Use the splits of a split file, instead of --shots")
       ->type_name("FILE");
   command
-      .add_option(
-          "--lists", options->lists,
-          "Learn from the rows that lists name (paths or row numbers, a line each; uneven shots), a draw a list")
+      .add_option("--lists", options->lists,
+                  "Train on the examples that a list names (a path or row number per line); each list is a split")
       ->delimiter(',')
       ->type_name("FILE,...");
-  command.add_option("--write-splits", options->write_splits, "Write the draws to a split file")->type_name("FILE");
+  command.add_option("--write-splits", options->write_splits, "Write the splits to a split file")->type_name("FILE");
   add_resume(command, options->resume);
   add_base(command, options->base);
   add_labels(command, options->features);
-  add_seed(command, options->run, "Seed of the first draw");
+  add_seed(command, options->run, "Seed of the first split");
   command
       .add_option("--train-seed", options->training_seed,
-                  "Added to a draw's seed for its training: other trainings on the same rows")
+                  "Added to the seed of a split for its training: other trainings on the same examples")
       ->type_name("N")
       ->capture_default_str();
   add_threads(command, options->run);
   add_quiet(command, options->run);
   add_json(command, options->json, "Write every run as JSON (without FILE: to standard output, instead of the table)");
-  command.add_option("--csv", options->csv, "Write one line a run as CSV; -: standard output")->type_name("FILE");
-  add_encoder_options(command, options->features.encoder, kDefaultBackbone);
+  command.add_option("--csv", options->csv, "Write one line per run as CSV; -: standard output")->type_name("FILE");
+  add_encoder_options(command, options->features.encoder, kAutoBackbone);
   add_recipe_options(command, options->recipe);
   add_example(command,
               "  annulus evaluate features.safetensors --shots 1,5 --subsets 3 --json report.json\n"

@@ -1,4 +1,4 @@
-// annulus export: a model as ONNX, as C, as a card to read, or without its training rows.
+// annulus export: a model as ONNX, as C, as a card to read, or without its training examples.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -8,16 +8,16 @@
 #include <set>
 
 #include "annulus/base/error.h"
-#include "annulus/learn/model.h"
-#include "annulus/store/atomic_file.h"
-#include "annulus/store/export_c.h"
-#include "annulus/store/export_onnx.h"
-#include "annulus/store/model_card.h"
-#include "annulus/store/model_file.h"
+#include "annulus/learn/model/model.h"
+#include "annulus/pipeline/export/export_c.h"
+#include "annulus/pipeline/export/export_onnx.h"
+#include "annulus/pipeline/export/model_card.h"
+#include "annulus/store/files/atomic_file.h"
+#include "annulus/store/models/model_file.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
-#include "cli/interrupt.h"
-#include "cli/progress_bar.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/progress_bar.h"
 
 namespace annulus::cli {
 namespace {
@@ -71,6 +71,7 @@ ExportResult write_onnx(const ExportOptions& options, const Model& model, Progre
   }
   EncoderOptions wanted;
   wanted.backbone = options.backbone;
+  wanted.note = print_note;
   const Encoder encoder = open_encoder_of(model, options.model, wanted, bar.callback());
   result.onnx = export_onnx(model, {encoder.backbone, encoder.recipe, encoder.name}, options.onnx, !options.no_check);
   return result;
@@ -105,13 +106,13 @@ void print_result(const ExportOptions& options, const ExportResult& result) {
     fmt::print("wrote {}: {} to label, probabilities and unknown_score\n", options.onnx,
                result.images ? "images" : "features");
     if (onnx.checked) {
-      fmt::print("same answers as annulus predict to {} feature rows: largest difference {:.2g}\n", onnx.rows,
+      fmt::print("same predictions as annulus predict for {} feature rows: largest difference {:.2g}\n", onnx.rows,
                  onnx.difference);
     } else {
       fmt::print("not checked\n");
     }
     if (onnx.images > 0) {
-      fmt::print("from pixels on, {} random images: largest difference {:.2g}\n", onnx.images, onnx.image_difference);
+      fmt::print("and for {} random images: largest difference {:.2g}\n", onnx.images, onnx.image_difference);
     }
   }
   for (const std::string& file : {options.c, options.card, options.stripped}) {
@@ -144,22 +145,25 @@ void run_export(const ExportOptions& options) {
 
 void add_export(CLI::App& app, Action& action) {
   const auto options = std::make_shared<ExportOptions>();
-  CLI::App& command = *app.add_subcommand("export", "Write a model as ONNX, as C, as a card, or without its rows");
+  CLI::App& command =
+      *app.add_subcommand("export", "Write a model as ONNX, as C, as a model card, or without its training examples");
   command.add_option("MODEL", options->model, "Model file written by fit")->required()->type_name("");
   command
       .add_option("--onnx", options->onnx,
-                  "ONNX file: from images, or for a model of feature files from features, to class names")
+                  "ONNX file: takes images, or features if the model was trained on feature files")
       ->type_name("FILE");
-  command.add_option("--c", options->c, "C99 header: from features to classes, with math.h alone")->type_name("FILE");
+  command.add_option("--c", options->c, "C99 header: takes features, needs math.h alone")->type_name("FILE");
   command.add_option("--card", options->card, "Model card: Markdown with YAML in front")->type_name("FILE");
-  command.add_option("--stripped", options->stripped, "The same model without its training rows")->type_name("FILE");
+  command.add_option("--stripped", options->stripped, "The same model, without its training examples")
+      ->type_name("FILE");
   command.add_flag("--head-only", options->head_only, "ONNX: leave the backbone out and take features");
   command
       .add_option("--backbone", options->backbone,
-                  "ONNX: the backbone's file, for a model that was trained with a file; default: what the model names")
+                  "ONNX: the backbone, for a model that was trained with a file; default: what the model names")
       ->type_name("NAME|FILE");
-  command.add_flag("--no-check", options->no_check, "ONNX: do not compare its answers with those of predict");
-  command.add_option("--name", options->name, "C: what its names begin with")->type_name("NAME")->capture_default_str();
+  add_offline(command);
+  command.add_flag("--no-check", options->no_check, "ONNX: do not compare its predictions with those of predict");
+  command.add_option("--name", options->name, "C: prefix of its names")->type_name("NAME")->capture_default_str();
   add_quiet(command, options->run);
   add_json(command, options->json, "Write what was written and checked as JSON (without FILE: to standard output)");
   add_example(command,

@@ -1,17 +1,17 @@
 // annulus extract: turns images into a feature file.
-#include "annulus/store/extract.h"
+#include "annulus/pipeline/extract.h"
 
 #include <fmt/format.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "annulus/store/image_folder.h"
+#include "annulus/store/images/image_folder.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
-#include "cli/launch.h"
 #include "cli/load_data.h"
-#include "cli/progress_bar.h"
+#include "cli/processes/launch.h"
+#include "cli/terminal/progress_bar.h"
 
 namespace annulus::cli {
 namespace {
@@ -51,23 +51,23 @@ void run_extract(const ExtractCommand& options) {
   const Encoder encoder = [&] {
     ProgressBar bar(options.run.quiet);
     for (const std::string& warning : list.warnings) bar.note(warning);
-    Encoder opened = open_encoder(options.encoder, bar.callback());
+    Encoder opened = open_encoder(options.encoder, bar.callback(), list.paths.size());
     ExtractOptions extracting = extract_options(options.encoder, opened, options.run.threads);
     extracting.type = options.type == "f32" ? FeatureType::kFloat32 : FeatureType::kFloat16;
-    extracting.first_share = first_share();
+    extracting.first_fraction = first_fraction();
     if (only_helps()) {
       report = extract_to_cache(list, opened.backbone, opened.recipe, extracting, bar.callback());
     } else {
       report = extract(list, opened.backbone, opened.recipe, extracting, options.output, bar.callback());
     }
-    note_broken_images(report, bar);
+    note_broken_images(report, notes_of(bar));
     return opened;
   }();
   if (only_helps()) return;
   if (!options.json.empty()) write_json(options.json, report_json(options, encoder, list, report));
   if (options.run.quiet || options.json == "-") return;
   fmt::print(
-      "{} images of {} classes to rows of {} numbers by {}: {} computed, {} known before, {} left out, {:.1f} s\n",
+      "{} images of {} classes as features of {} dimensions by {}: {} computed, {} cached, {} left out, {:.1f} s\n",
       report.written, list.class_names.size(), encoder.backbone.dimension(), encoder.name, report.computed,
       report.cached, report.broken, report.seconds);
   fmt::print("wrote {}\n", options.output);
@@ -77,7 +77,7 @@ void run_extract(const ExtractCommand& options) {
 
 void add_extract(CLI::App& app, Action& action) {
   const auto options = std::make_shared<ExtractCommand>();
-  CLI::App& command = *app.add_subcommand("extract", "Turn images into a feature file");
+  CLI::App& command = *app.add_subcommand("extract", "Compute the features of images once, as a feature file");
   command
       .add_option("IMAGES", options->images,
                   "Folder of images: root/<class>/*, root/{train,test}/<class>/*, metadata.csv|jsonl, or flat; or one "
@@ -94,7 +94,7 @@ void add_extract(CLI::App& app, Action& action) {
   add_threads(command, options->run);
   add_quiet(command, options->run);
   add_json(command, options->json, "Write the counts as JSON (without FILE: to standard output)");
-  add_encoder_options(command, options->encoder, kDefaultBackbone);
+  add_encoder_options(command, options->encoder, kAutoBackbone);
   add_list(command, options->list);
   add_example(command, "  annulus extract photos/ --backbone mobilenet-0.25 -o features.safetensors");
   command.callback([options, &action] { action = [options] { run_extract(*options); }; });

@@ -8,20 +8,24 @@
 #include <utility>
 
 #include "annulus/base/checksum.h"
+#include "annulus/base/error.h"
 #include "annulus/base/version.h"
-#include "annulus/learn/fit_model.h"
-#include "annulus/learn/work_share.h"
-#include "annulus/store/model_file.h"
-#include "annulus/store/training_log_file.h"
+#include "annulus/learn/distributed/parallel_layout.h"
+#include "annulus/learn/model/fit_model.h"
+#include "annulus/learn/model/predictor.h"
+#include "annulus/pipeline/backbone_metric.h"
+#include "annulus/store/models/fit_checkpoint_file.h"
+#include "annulus/store/models/model_file.h"
 #include "annulus/task/few_shot_task.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
-#include "cli/interrupt.h"
-#include "cli/launch.h"
 #include "cli/load_data.h"
-#include "cli/progress_bar.h"
+#include "cli/prediction_format.h"
+#include "cli/processes/communicator.h"
+#include "cli/processes/launch.h"
 #include "cli/recipe_options.h"
-#include "cli/team.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/progress_bar.h"
 
 namespace annulus::cli {
 namespace {
@@ -30,11 +34,11 @@ struct FitOptions {
   DataOptions data;
   std::string output;
   std::string shots = "all";
-  std::string method = "ibm2";
   std::string licence;  // of the training data, for the record
   std::string json;
   bool strip = false;
   bool calibrate = true;
+  bool verbose = false;
   std::size_t class_ranks = 0;
   std::string checkpoint;
   double checkpoint_seconds = 30.0;
@@ -42,24 +46,35 @@ struct FitOptions {
   RecipeOptions recipe;
 };
 
-nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, std::size_t rows, const FitResult& fit,
-                                const HeldOutQuality& held_out, double held_out_seconds) {
+constexpr double kListedRates[] = {0.01, 0.02, 0.05, 0.1, 0.2};  // false-rejection rates in the JSON
+
+nlohmann::ordered_json fit_json(const FitOptions& options, const Recipe& recipe, const ModelFit& fitted) {
+  const Model& model = fitted.model;
+  const FitResult& fit = fitted.fit;
   nlohmann::ordered_json json = {{"model", options.output},
-                                 {"method", options.method},
+                                 {"recipe", recipe.name},
                                  {"classes", model.head.classes()},
-                                 {"rows", rows},
+                                 {"examples", model.training.examples.value_or(0)},
                                  {"dimension", model.head.dimension()},
                                  {"epsilon", fit.epsilon},
                                  {"training_accuracy", 100.0 * fit.training_accuracy},
                                  {"virtual_accuracy", 100.0 * fit.virtual_accuracy},
                                  {"seconds", fit.seconds},
-                                 {"options", model.training}};
-  if (held_out.rows > 0) {
+                                 {"options", describe(recipe)}};
+  if (recipe.metric.prior != nullptr) json["metric_prior_used"] = fit.metric_prior;
+  if (const TrainingRecord::HeldOut& held_out = model.training.held_out; held_out.examples) {
     json["temperature"] = model.temperature;
-    json["held_out"] = {{"rows", held_out.rows},
-                        {"accuracy", 100.0 * held_out.accuracy},
-                        {"ece", 100.0 * held_out.calibration_error},
-                        {"seconds", held_out_seconds}};
+    json["held_out"] = {{"examples", *held_out.examples},
+                        {"accuracy", 100.0 * *held_out.accuracy},
+                        {"ece", 100.0 * *held_out.calibration_error},
+                        {"seconds", fitted.calibration_seconds}};
+  }
+  if (!model.unknown.caught.empty()) {
+    json["catch_rates"] = nlohmann::ordered_json::array();
+    for (const double rate : kListedRates) {
+      json["catch_rates"].push_back(
+          {{"false_reject", rate}, {"caught", 100.0 * *unknown_catch_rate(model.unknown, rate)}});
+    }
   }
   if (!fit.search) return json;
   json["target"] = 100.0 * fit.search->target;
@@ -77,75 +92,110 @@ nlohmann::ordered_json fit_json(const FitOptions& options, const Model& model, s
   return json;
 }
 
-void print_summary(const FitOptions& options, const Model& model, std::size_t rows, const FitResult& fit,
-                   const HeldOutQuality& held_out, double held_out_seconds) {
-  fmt::print("learnt {} classes from {} rows of {} numbers in {:.2f} s\n", model.head.classes(), rows,
-             model.head.dimension(), fit.seconds);
+// What the training found, for those who know the method.
+void print_details(const Recipe& recipe, const ModelFit& fitted) {
+  const Model& model = fitted.model;
+  const FitResult& fit = fitted.fit;
   if (fit.search) {
     fmt::print("epsilon {:.3f} (T {:.1f} %, {} probes)\n", fit.epsilon, 100.0 * fit.search->target,
                fit.search->probes.size());
-  } else if (options.method == "ibm2") {
+  } else if (recipe.virtual_examples) {
     fmt::print("epsilon {:.3f} (given)\n", fit.epsilon);
+  }
+  if (fit.metric.examples > 0) {
+    fmt::print("metric of {} examples, shrunk by {:.1f} %\n", fit.metric.examples, 100.0 * fit.metric.shrinkage);
   }
   fmt::print("training accuracy {:.2f} %", 100.0 * fit.training_accuracy);
   if (fit.epsilon > 0.0) fmt::print(", {:.2f} % on virtual examples", 100.0 * fit.virtual_accuracy);
-  if (held_out.rows > 0) {
-    fmt::print("\ntemperature {:.3f}: {} rows held out, {:.2f} % right, calibration error {:.2f} % ({:.2f} s)",
-               model.temperature, held_out.rows, 100.0 * held_out.accuracy, 100.0 * held_out.calibration_error,
-               held_out_seconds);
+  fmt::print("\n");
+  if (const TrainingRecord::HeldOut& held_out = model.training.held_out; held_out.examples) {
+    fmt::print("temperature {:.3f}: {} examples held out, {:.2f} % correct, calibration error {:.2f} % ({:.2f} s)\n",
+               model.temperature, *held_out.examples, 100.0 * *held_out.accuracy, 100.0 * *held_out.calibration_error,
+               fitted.calibration_seconds);
   }
-  fmt::print("\nwrote {}\n", options.output);
+}
+
+// Of 100 answers, those that guessing gets right.
+std::string chance_text(std::size_t classes) {
+  const double right = 100.0 / static_cast<double>(classes);
+  return right < 1.0 ? fmt::format("{:.2g}", right) : fmt::format("{:.0f}", right);
+}
+
+void print_summary(const FitOptions& options, const Recipe& recipe, const ModelFit& fitted,
+                   const std::string& backbone) {
+  const Model& model = fitted.model;
+  fmt::print("learnt {} classes from {} examples of {} dimensions in {:.2f} s\n", model.head.classes(),
+             model.training.examples.value_or(0), model.head.dimension(),
+             fitted.fit.seconds + fitted.calibration_seconds);
+  if (const TrainingRecord::HeldOut& held_out = model.training.held_out; held_out.examples) {
+    fmt::print(
+        "about {:.0f} of 100 new examples of these classes right, as of {} that were held out in turn (by chance {})\n",
+        100.0 * *held_out.accuracy, *held_out.examples, chance_text(model.head.classes()));
+  }
+  if (const auto caught = unknown_catch_rate(model.unknown, kFalseReject)) {
+    fmt::print("{}\n", rejection_text(kFalseReject, *caught));
+  }
+  if (const auto& prior = recipe.metric.prior) {
+    constexpr std::size_t kShownDigits = 12;
+    fmt::print("metric of the backbone ({}) {}\n", prior->checksum.substr(0, kShownDigits),
+               fitted.fit.metric_prior ? "used" : "not used: it does not suit the training examples");
+  }
+  if (!backbone.empty()) fmt::print("{}\n", backbone);
+  if (options.verbose) print_details(recipe, fitted);
+  fmt::print("wrote {}\n", options.output);
 }
 
 // Processes that were given different data would make nonsense together.
-void expect_same(Team& team, const std::string& own) {
+void expect_same(Communicator& communicator, const std::string& own) {
   std::string first = own;
-  team.broadcast(std::as_writable_bytes(std::span(first)));
+  communicator.broadcast(std::as_writable_bytes(std::span(first)));
   double differ = own == first ? 0.0 : 1.0;
-  team.sum(std::span<double>(&differ, 1));
+  communicator.sum(std::span<double>(&differ, 1));
   if (differ > 0.0) {
-    fail(ErrorKind::kInput, "expected the same rows and options on every process, found others on {} of {}", differ,
-         team.size());
+    fail(ErrorKind::kInput, "expected the same examples and options on every process, found others on {} of {}", differ,
+         communicator.size());
   }
 }
 
 // Stands for everything that the numbers of a fit depend on.
 std::string fit_key(const FitOptions& options, const Recipe& recipe, const FeatureSet& set) {
-  std::string text = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", kVersion, content_checksum(set), options.method,
-                                 options.shots, options.calibrate, options.recipe.group.value_or(0));
+  std::string text = fmt::format("{}\n{}\n{}\n{}\n{}\n", kVersion, content_checksum(set), options.shots,
+                                 options.calibrate && recipe.calibrate, options.recipe.group.value_or(0));
   for (const auto& [name, value] : describe(recipe)) text += name + "=" + value + "\n";
   return sha256_hex(std::as_bytes(std::span(text)));
 }
 
 // What a fit by several processes, or one that can go on after it was ended, needs beside its recipe.
 struct FitCompany {
-  std::unique_ptr<Team> team;
-  std::optional<WorkShare> share;
-  std::optional<TrainingLogFile> log;
+  std::unique_ptr<Communicator> communicator;
+  std::optional<ParallelLayout> layout;
+  std::optional<FitCheckpointFile> log;
 };
 
 void gather_company(const FitOptions& options, const FeatureSet& set, FitCompany& company, Recipe& recipe) {
-  if (!company.team && options.checkpoint.empty()) return;
+  if (!company.communicator && options.checkpoint.empty()) return;
   const std::string key = fit_key(options, recipe, set);
-  if (company.team) {
-    expect_same(*company.team, key);
-    company.share.emplace(*company.team, options.class_ranks, set.classes());
-    set_share(recipe, &*company.share);
+  if (company.communicator) {
+    expect_same(*company.communicator, key);
+    company.layout.emplace(*company.communicator, options.class_ranks, set.classes());
+    set_layout(recipe, &*company.layout);
   }
   if (options.checkpoint.empty()) return;
-  TrainingLogFile::Options keeping{options.checkpoint_seconds, company.team.get(), true};
-  if (company.share) keeping.writes = company.share->same_block().rank() == 0;
+  FitCheckpointFile::Options keeping{options.checkpoint_seconds, company.communicator.get(), true};
+  if (company.layout) keeping.writes = company.layout->same_block().rank() == 0;
   company.log.emplace(options.checkpoint, key, keeping);
-  set_log(recipe, &*company.log);
+  set_checkpoint(recipe, &*company.log);
 }
 
 // The set itself is let go: what it has in memory is not needed any more.
 TrainingData load_training_data(const FitOptions& options, std::size_t shots, ProgressBar& bar, FitCompany& company,
-                                Recipe& recipe) {
+                                Recipe& recipe, std::string& backbone) {
   const FeatureSet set = load_data(options.data, options.run.threads, bar);
+  if (holds_images(options.data.path)) backbone = backbone_text(set);
   const Split split = draw_split(set, {shots, options.run.seed});
+  add_metric_prior(options.recipe.metric, set.provenance(), set.dimension(), recipe);
   gather_company(options, set, company, recipe);
-  TrainingData data = training_data(set, split.support, company.team.get());
+  TrainingData data = training_data(set, split.support, company.communicator.get());
   if (!options.licence.empty()) data.provenance["data_licence"] = options.licence;
   return data;
 }
@@ -153,29 +203,23 @@ TrainingData load_training_data(const FitOptions& options, std::size_t shots, Pr
 void run_fit(const FitOptions& options) {
   const std::size_t shots = parse_shots(options.shots);
   Recipe recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
-  std::size_t rows = 0;
   ModelFit fitted;
   FitCompany company;
+  std::string backbone;
   {
     ProgressBar bar(options.run.quiet);
     // Before the data, so that the others end where one process cannot read them.
-    company.team = open_team();
-    TrainingData data = load_training_data(options, shots, bar, company, recipe);
-    rows = data.rows.labels.size();
-    fitted =
-        fit_model(std::move(data), recipe,
-                  {options.method, options.calibrate, options.strip, options.run.seed, options.shots}, bar.callback());
+    company.communicator = open_communicator();
+    TrainingData data = load_training_data(options, shots, bar, company, recipe, backbone);
+    fitted = fit_model(std::move(data), recipe, {options.calibrate, options.strip, options.run.seed, options.shots},
+                       bar.callback());
   }
-  const HeldOutQuality held_out = quality_of(fitted.held_out);
-  const double seconds = fitted.calibration_seconds;
   if (only_helps()) return;
   stop_if_interrupted();
   write_model(fitted.model, options.output);
   if (company.log) company.log->remove();
-  if (!options.json.empty())
-    write_json(options.json, fit_json(options, fitted.model, rows, fitted.fit, held_out, seconds));
-  if (!options.run.quiet && options.json != "-")
-    print_summary(options, fitted.model, rows, fitted.fit, held_out, seconds);
+  if (!options.json.empty()) write_json(options.json, fit_json(options, recipe, fitted));
+  if (!options.run.quiet && options.json != "-") print_summary(options, recipe, fitted, backbone);
 }
 
 }  // namespace
@@ -185,47 +229,43 @@ void add_fit(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("fit", "Learn a model from labelled images or features");
   command
       .add_option("DATA", options->data.path,
-                  "Folder of images, a folder a class, or a feature file; test rows are left out")
+                  "Folder of images with one folder per class, or a feature file; test examples are left out")
       ->required()
       ->type_name("");
   command.add_option("-o,--output", options->output, "Model file to write (.safetensors)")
       ->required()
       ->type_name("FILE");
-  command.add_option("--shots", options->shots, "Rows a class to draw, or all")
+  command.add_option("--shots", options->shots, "Examples per class to draw, or all")
       ->type_name("K|all")
       ->capture_default_str();
-  command.add_option("--method", options->method, "What to learn with")
-      ->type_name("NAME")
-      ->check(CLI::IsMember(std::vector<std::string>{"ibm2", "baseline"}))
-      ->capture_default_str();
   command.add_flag("--strip", options->strip,
-                   "Leave the training rows out of the model: smaller, but it can neither grow nor explain");
+                   "Leave the training examples out of the model: smaller, but it can neither be updated nor explain");
   command.add_flag("!--no-calibrate", options->calibrate,
-                   "Hold no rows out to learn the temperature of probabilities and when to answer unknown");
+                   "Skip the calibration: no temperature, no rejection of unknown inputs");
   command
       .add_option(
           "--class-ranks", options->class_ranks,
-          "Of a fit by several processes (mpirun): into how many blocks classes are cut; the rest share the rows. "
-          "0: chosen by the number of classes")
+          "With several processes (mpirun): blocks into which the classes are divided; 0: chosen by their number")
       ->type_name("N")
       ->capture_default_str();
   command
       .add_option(
           "--checkpoint", options->checkpoint,
-          "Keep what is computed in FILE and files beside it, and go on from there; removed once the model is written")
+          "Keep the state in FILE and files beside it, and resume from there; removed once the model is written")
       ->type_name("FILE");
-  command.add_option("--checkpoint-seconds", options->checkpoint_seconds, "Time between two states that are kept")
+  command.add_option("--checkpoint-seconds", options->checkpoint_seconds, "Seconds between two checkpoints")
       ->type_name("S")
       ->check(CLI::NonNegativeNumber.description(""))
       ->capture_default_str();
-  command.add_option("--licence,--license", options->licence, "Licence of the training data, for the model's card")
+  command.add_option("--licence,--license", options->licence, "Licence of the training data, for the model card")
       ->type_name("TEXT");
   add_labels(command, options->data);
-  add_seed(command, options->run, "Which rows are drawn, and every random number of the training");
+  add_seed(command, options->run, "Seed of the split and of the training");
   add_threads(command, options->run);
   add_quiet(command, options->run);
+  command.add_flag("--verbose", options->verbose, "Print the radius, the metric and the calibration too");
   add_json(command, options->json, "Write the result and every probe as JSON (without FILE: to standard output)");
-  add_encoder_options(command, options->data.encoder, kDefaultBackbone);
+  add_encoder_options(command, options->data.encoder, kAutoBackbone);
   add_list(command, options->data.list);
   add_recipe_options(command, options->recipe);
   add_example(command,

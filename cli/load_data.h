@@ -1,14 +1,15 @@
-// Turns what a user points at into features.
+// The options that say which features a subcommand works on, and how they reach pipeline/load.h.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
-#include "annulus/eval/base_classes.h"
+#include "annulus/learn/baselines/base_classes.h"
+#include "annulus/pipeline/load.h"
 #include "annulus/task/feature_set.h"
 #include "cli/encoder.h"
-#include "cli/progress_bar.h"
+#include "cli/terminal/progress_bar.h"
 
 namespace annulus::cli {
 
@@ -23,8 +24,14 @@ void add_labels(CLI::App& command, DataOptions& options);
 // --list of extract and fit.
 void add_list(CLI::App& command, std::string& list);
 
-// Reads features, or computes those of images (kept in the cache), which then have to be labelled. Notes on images that
-// were left out go to the bar.
+// Notes of the library, shown above the bar.
+NoteCallback notes_of(ProgressBar& bar);
+
+// What the library is to do with options.path; progress and notes go to the bar. Processes of one launcher begin at
+// different images.
+LoadOptions load_options(const DataOptions& options, int threads, ProgressBar& bar);
+
+// Reads features, or computes those of images (kept in the cache), which then have to be labelled.
 FeatureSet load_data(const DataOptions& options, int threads, ProgressBar& bar);
 
 // --base of the protocols.
@@ -32,9 +39,5 @@ void add_base(CLI::App& command, std::string& path);
 // The base classes at `path`, a feature file or a folder of images; none where it is empty.
 std::optional<BaseClasses> load_base(const std::string& path, const EncoderOptions& encoder, int threads,
                                      ProgressBar& bar);
-
-// The features of a list of images.
-FeatureSet encode_images(const ImageList& list, const std::string& source, const Encoder& encoder,
-                         const EncoderOptions& options, int threads, ProgressBar& bar);
 
 }  // namespace annulus::cli

@@ -7,8 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "annulus/learn/recogniser.h"
-#include "annulus/learn/support_rows.h"
+#include "annulus/learn/model/predictor.h"
+#include "annulus/learn/model/support_set.h"
+#include "annulus/report/documents/prediction_json.h"
 
 namespace annulus::cli {
 
@@ -16,11 +17,15 @@ enum class PredictionFormat { kText, kJsonLines, kCsv };
 
 PredictionFormat prediction_format_from(std::string_view name);  // throws Error{kUsage}
 
+// What to expect of a false-rejection rate: the estimated fraction of unknown inputs that is caught
+// (unknown_catch_rate).
+std::string rejection_text(double false_reject, double caught);
+
 // One predicted row: named by its path where there is one, else by its number.
 struct PredictedRow {
   std::size_t row = 0;
   std::string_view path;  // may be empty
-  const Answer& answer;
+  const Prediction& answer;
 };
 
 // What all rows of an output have in common.
@@ -29,14 +34,14 @@ struct PredictionLayout {
   std::span<const std::string> class_names;
   bool has_paths = false;
   std::size_t top = 5;
-  bool may_refuse = false;               // rows carry a score, and some are refused
-  const SupportRows* support = nullptr;  // rows carry an explanation that speaks of these; null: they carry none
-  double epsilon = 0.0;                  // that the model was trained at, beside radii
+  bool may_reject = false;              // rows carry a score, and some are rejected
+  const SupportSet* support = nullptr;  // rows carry an explanation that speaks of these; null: they carry none
+  double epsilon = 0.0;                 // that the model was trained at, beside radii
 };
 
 class PredictionWriter {
  public:
-  explicit PredictionWriter(const PredictionLayout& layout) : layout_(layout) {}
+  explicit PredictionWriter(const PredictionLayout& layout);
 
   // What comes before the first row; may be empty.
   std::string header() const;
@@ -47,9 +52,9 @@ class PredictionWriter {
   std::string_view name(const RankedClass& ranked) const {
     return layout_.class_names[static_cast<std::size_t>(ranked.index)];
   }
-  std::string_view name_of_support(const NearRow& near) const;
-  // The path of a training row, or its number among those that the model keeps.
-  std::string support_text(const NearRow& near) const;
+  std::string_view name_of_support(const NearExample& near) const;
+  // The path of a training example, or its number among those that the model keeps.
+  std::string support_text(const NearExample& near) const;
   std::string text_line(const PredictedRow& row) const;
   std::string json_line(const PredictedRow& row) const;
   std::string csv_line(const PredictedRow& row) const;
@@ -57,6 +62,7 @@ class PredictionWriter {
   std::string csv_explanation(const Explanation& explanation) const;
 
   PredictionLayout layout_;
+  PredictionJson json_;
 };
 
 }  // namespace annulus::cli

@@ -1,9 +1,9 @@
-// The knobs of the method on the command line.
+// The options of the method on the command line.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
-#include "annulus/learn/recipe_options.h"
+#include "annulus/learn/method/recipe_options.h"
 
 namespace annulus::cli {
 

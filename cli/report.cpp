@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "annulus/store/report_files.h"
+#include "annulus/store/results/report_files.h"
 #include "cli/command.h"
 
 namespace annulus::cli {
@@ -27,12 +27,12 @@ void run_report(const ReportOptions& options) {
 
 void add_report(CLI::App& app, Action& action) {
   const auto options = std::make_shared<ReportOptions>();
-  CLI::App& command = *app.add_subcommand("report", "Turn results into a page to read, tables and plots");
-  command.add_option("RESULTS", options->results, "JSON of evaluate, episodes or demo; several are put on one page")
+  CLI::App& command = *app.add_subcommand("report", "Write results as a page, tables and plots");
+  command.add_option("RESULTS", options->results, "JSON files of evaluate, episodes or demo; all go on one page")
       ->type_name("")
       ->required();
   command.add_option("-o,--output", options->folder, "Folder to write to")->type_name("DIR")->capture_default_str();
-  command.add_flag("--no-pictures", options->no_pictures, "Show no pictures of mistakes, even where they can be read");
+  command.add_flag("--no-pictures", options->no_pictures, "Show no images of wrong predictions");
   command.add_flag("-q,--quiet", options->quiet, "Print errors only");
   add_example(command,
               "  annulus evaluate features.safetensors --json results.json\n  annulus report results.json -o report");

@@ -1,23 +1,32 @@
 // annulus reproduce: the tables of the paper on the authors' feature files, or on one's own in the same tree.
-#include "annulus/eval/reproduce.h"
+#include "annulus/eval/protocols/reproduce.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <span>
 #include <sstream>
 #include <utility>
 
+#include "annulus/base/checksum.h"
 #include "annulus/base/error.h"
-#include "annulus/store/feature_file.h"
-#include "annulus/store/feature_tree.h"
+#include "annulus/base/folders.h"
+#include "annulus/pipeline/paper_features.h"
+#include "annulus/report/tables/reproduce_report.h"
+#include "annulus/store/features/feature_file.h"
+#include "annulus/store/features/feature_tree.h"
 #include "cli/command.h"
-#include "cli/progress_bar.h"
+#include "cli/demo/reproduce_emoji.h"
+#include "cli/load_data.h"
+#include "cli/processes/launch.h"
 #include "cli/recipe_options.h"
-#include "cli/reproduce_emoji.h"
-#include "cli/stamp.h"
+#include "cli/run_metadata.h"
+#include "cli/terminal/progress_bar.h"
 
 namespace annulus::cli {
 namespace {
@@ -25,6 +34,8 @@ namespace {
 struct ReproduceCommand {
   std::string table;
   std::string features;
+  std::string images;
+  std::vector<std::string> networks;  // METHOD/ARCH=NAME
   std::vector<std::string> only;
   std::vector<std::size_t> shots;
   std::size_t runs = 3;
@@ -116,9 +127,18 @@ std::vector<Unit> units_of(const PaperTable& table, const FeatureTree& tree, std
 }
 
 void check_options(const ReproduceCommand& options) {
-  if (options.features.empty()) fail(ErrorKind::kUsage, "{} expects --features DIR, found none", options.table);
+  if (options.features.empty() && options.images.empty()) {
+    fail(ErrorKind::kUsage, "{} expects --features DIR or --images DIR, found none", options.table);
+  }
+  if (options.images.empty() && (!options.networks.empty() || !options.emoji.encoder.backbone.empty())) {
+    fail(ErrorKind::kUsage, "a network is of use with --images DIR, found --features alone");
+  }
   if (!options.shots.empty() && (options.table == "table2" || options.table == "table7")) {
     fail(ErrorKind::kUsage, "{} is of one list of images, so --shots says nothing", options.table);
+  }
+  if (const auto& metric = options.recipe.metric; metric && *metric != "none" && *metric != "data") {
+    fail(ErrorKind::kUsage, "the paper's tables know no backbone's metric: expected --metric none or data, found {}",
+         *metric);
   }
   if (options.recipe.virtual_count && options.table == "table5") {
     fail(ErrorKind::kUsage, "table5 varies R itself, so --virtual cannot set it");
@@ -138,22 +158,23 @@ Recipe recipe_for(const ReproduceCommand& options, const std::string& architectu
 }
 
 ReproduceOptions protocol_of(const ReproduceCommand& options, const std::string& architecture,
-                             const CellStore& cells = {}) {
+                             RunCacheFile* cache = nullptr) {
   ReproduceOptions protocol;
-  protocol.cells = cells;
+  if (cache != nullptr) protocol.cached_runs = cache->runs();
   const bool figure = options.table == "figure3";
   protocol.best_rates = !figure && options.rates != "default";
   protocol.standard_rates = figure || (options.rates.empty() ? options.table != "table3" : options.rates != "best");
   protocol.seed = options.run.seed;
   protocol.recipe = recipe_for(options, architecture);
   protocol.episodes = options.episodes;
+  if (cache != nullptr) protocol.episodes.cached_runs = cache->seeds();
   protocol.episodes.threads = options.run.threads;
   return protocol;
 }
 
 std::vector<ReproducedCell> run_unit(const ReproduceCommand& options, const Unit& unit, const FeatureSet& test,
-                                     const CellStore& cells, RunCounter& counter, const ProgressCallback& progress) {
-  const ReproduceOptions protocol = protocol_of(options, unit.cells.front().features.architecture, cells);
+                                     RunCacheFile* cache, RunCounter& counter, const ProgressCallback& progress) {
+  const ReproduceOptions protocol = protocol_of(options, unit.cells.front().features.architecture, cache);
   if (options.table == "table3") return reproduce_episodes(unit.cells, test, protocol, progress);
   std::vector<FeatureSet> training;
   for (const auto& path : unit.files.training) training.push_back(read_features(path));
@@ -162,7 +183,7 @@ std::vector<ReproducedCell> run_unit(const ReproduceCommand& options, const Unit
 
 void measure_units(const ReproduceCommand& options, const std::vector<Unit>& units, const TextStyle& style,
                    ReproduceReport& report) {
-  const std::unique_ptr<CellFile> finished = open_cells(options.resume);
+  const std::unique_ptr<RunCacheFile> finished = open_run_cache(options.resume);
   ProgressBar bar(options.run.quiet);
   const ProgressCallback progress = bar.callback();
   std::size_t runs = 0;
@@ -180,7 +201,7 @@ void measure_units(const ReproduceCommand& options, const std::vector<Unit>& uni
       test = FeatureSet();  // two large sets need not be in memory together
       test = read_features(test_path);
     }
-    const auto cells = run_unit(options, unit, test, finished ? finished->store() : CellStore{}, counter, progress);
+    const auto cells = run_unit(options, unit, test, finished.get(), counter, progress);
     bar.clear();
     std::string lines = reproduce_lines(cells, style);
     if (options.table == "figure3") {
@@ -195,27 +216,29 @@ void measure_units(const ReproduceCommand& options, const std::vector<Unit>& uni
   }
 }
 
-Stamp stamp_of(const ReproduceCommand& options, const ReproduceReport& report) {
+RunMetadata metadata_of(const ReproduceCommand& options, const ReproduceReport& report) {
   std::vector<std::string> methods;
   for (const ReproducedCell& cell : report.cells) {
     if (std::find(methods.begin(), methods.end(), cell.paper.method) == methods.end()) {
       methods.push_back(cell.paper.method);
     }
   }
-  Stamp stamp = make_stamp(methods, {}, options.run.seed, options.runs, options.run.threads);
-  stamp.test_labels_used = report.uses_test_labels();
-  if (stamp.test_labels_used) {
-    stamp.chosen_on["numbers whose choice is best"] = options.table == "table3"
-                                                          ? "learning rate on 20 further episodes of the TEST rows"
-                                                          : "learning rate (svm: C) on the TEST labels";
+  RunMetadata metadata = make_run_metadata(methods, {}, options.run.seed, options.runs, options.run.threads);
+  metadata.test_labels_used = report.uses_test_labels();
+  if (metadata.test_labels_used) {
+    metadata.chosen_on["numbers whose choice is best"] = options.table == "table3"
+                                                             ? "learning rate on 20 further episodes of the TEST rows"
+                                                             : "learning rate (svm: C) on the TEST labels";
   }
-  return stamp;
+  return metadata;
 }
 
 void run_emoji(const ReproduceCommand& options) {
-  if (!options.features.empty() || !options.only.empty() || !options.json.empty() || !options.resume.empty()) {
+  if (!options.features.empty() || !options.images.empty() || !options.only.empty() || !options.json.empty() ||
+      !options.resume.empty()) {
     fail(ErrorKind::kUsage,
-         "emoji fetches its own data and writes into --output: it takes no --features, --only, --json, --resume");
+         "emoji fetches its own data and writes into --output: it takes no --features, --images, --only, --json, "
+         "--resume");
   }
   EmojiProtocols protocols = options.emoji;
   RecipeOptions recipe = options.recipe;
@@ -230,12 +253,58 @@ void run_emoji(const ReproduceCommand& options) {
   reproduce_emoji(protocols);
 }
 
-void run_reproduce(const ReproduceCommand& options) {
+std::map<std::string, std::string> networks_of(const ReproduceCommand& options) {
+  std::map<std::string, std::string> networks;
+  for (const std::string& text : options.networks) {
+    const std::size_t equals = text.find('=');
+    const std::string row = text.substr(0, std::min(equals, text.size()));
+    const auto slashes = std::count(row.begin(), row.end(), '/');
+    if (equals == std::string::npos || equals + 1 == text.size() || slashes < 1 || slashes > 2) {
+      fail(ErrorKind::kUsage, "expected --network METHOD/ARCH=NAME or METHOD/DATASET/ARCH=NAME, found \"{}\"", text);
+    }
+    networks[row] = text.substr(equals + 1);
+  }
+  return networks;
+}
+
+// A folder of the cache for the features of these images, sampled and encoded like this.
+std::string made_features_folder(const ReproduceCommand& options) {
+  const std::string text =
+      fmt::format("{}\n{}\n{}\n{}\n{}", std::filesystem::absolute(options.images).string(), options.run.seed,
+                  fmt::join(options.networks, " "), options.emoji.encoder.backbone, options.emoji.encoder.preprocess);
+  return cache_folder() / "reproduce" / sha256_hex(std::as_bytes(std::span(text))).substr(0, 16);
+}
+
+// Encodes what the table needs and the tree lacks.
+void make_features(const ReproduceCommand& options, const PaperTable& table) {
+  std::filesystem::create_directories(options.features);
+  const FeatureTree tree(options.features);
+  const auto missing = missing_features(table.cells, tree, options.runs, table.name == "table3");
+  if (missing.empty()) return;
+  ProgressBar bar(options.run.quiet);
+  PaperImageOptions making;
+  making.root = options.images;
+  making.seed = options.run.seed;
+  making.networks = networks_of(options);
+  making.encoder = options.emoji.encoder;
+  making.threads = options.run.threads;
+  making.first_fraction = first_fraction();
+  making.progress = bar.callback();
+  making.note = notes_of(bar);
+  bar.note(fmt::format("features are made in {}", options.features));
+  make_paper_features(missing, tree, making);
+}
+
+void run_reproduce(ReproduceCommand options) {
   if (options.table == "emoji") return run_emoji(options);
   check_options(options);
-  const FeatureTree tree(options.features);
   ReproduceReport report;
   report.table = wanted_table(options);
+  if (!options.images.empty()) {
+    if (options.features.empty()) options.features = made_features_folder(options);
+    make_features(options, report.table);
+  }
+  const FeatureTree tree(options.features);
   const std::vector<Unit> units = units_of(report.table, tree, options.runs, report.missing);
   const TextStyle style{isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr};
   const ReproduceOptions protocol = protocol_of(options, report.table.cells.front().features.architecture);
@@ -246,7 +315,7 @@ void run_reproduce(const ReproduceCommand& options) {
   if (text) write_output("-", reproduce_foot(report, style));
   std::fflush(stdout);
   if (!options.json.empty()) {
-    write_output(options.json, reproduce_json(report, protocol, options.features, stamp_of(options, report)));
+    write_output(options.json, reproduce_json(report, protocol, options.features, metadata_of(options, report)));
   }
   if (units.empty()) {
     fail(ErrorKind::kInput, "{}: found none of the files that {} needs; the list says which belong where",
@@ -257,11 +326,21 @@ void run_reproduce(const ReproduceCommand& options) {
 void add_protocol_options(CLI::App& command, ReproduceCommand& options) {
   command.add_option("--features", options.features, "Folder with METHOD/DATASET/ARCH/features/*.pth")
       ->type_name("DIR");
-  command.add_option("--only", options.only, "Only these features; parts left out or * fit all")
+  command
+      .add_option("--images", options.images,
+                  "Folder of data sets (ImageNet, CUB, mini-ImageNet, CIFAR-FS): features that are missing are made of "
+                  "them, in --features or the cache")
+      ->type_name("DIR");
+  command
+      .add_option("--network", options.networks,
+                  "With --images: networks, by name or ONNX file, that take the place of the paper's")
+      ->delimiter(',')
+      ->type_name("METHOD/ARCH=NAME,...");
+  command.add_option("--only", options.only, "Only these features; a part left out or * matches all")
       ->delimiter(',')
       ->type_name("METHOD/DATASET/ARCH,...");
-  command.add_option("--shots", options.shots, "Only these numbers of shots")->delimiter(',')->type_name("K,...");
-  command.add_option("--runs", options.runs, "Training files of each number of shots: 0, 1, ...")
+  command.add_option("--shots", options.shots, "Only these shots")->delimiter(',')->type_name("K,...");
+  command.add_option("--runs", options.runs, "Training files per number of shots")
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""))
       ->capture_default_str();
@@ -271,7 +350,7 @@ void add_protocol_options(CLI::App& command, ReproduceCommand& options) {
                   "Without it both, and best for table3")
       ->type_name("NAME")
       ->check(CLI::IsMember(std::vector<std::string>{"default", "best", "both"}));
-  command.add_option("--episodes", options.episodes.episodes, "table3: episodes of each seed")
+  command.add_option("--episodes", options.episodes.episodes, "table3: episodes per seed")
       ->type_name("N")
       ->capture_default_str();
   command.add_option("--seeds", options.episodes.seeds, "table3: seeds")->type_name("N")->capture_default_str();
@@ -281,10 +360,10 @@ void add_emoji_options(CLI::App& command, EmojiProtocols& options) {
   const auto add = [&](const char* name, auto& value, const char* type, const char* meaning) {
     command.add_option(name, value, meaning)->type_name(type)->capture_default_str()->group("Emoji");
   };
-  add("-o,--output", options.folder, "DIR", "Folder for pictures and results");
+  add("-o,--output", options.folder, "DIR", "Folder for images and results");
   add("--classes", options.classes, "N", "Use only the first N emoji (0: all)");
-  add("--ablation-classes", options.ablation_classes, "N", "Emoji of the ablations");
-  add("--subsets", options.subsets, "N", "Draws of houses; the ablations take one more");
+  add("--ablation-classes", options.ablation_classes, "N", "Number of emoji in the ablations");
+  add("--subsets", options.subsets, "N", "Random choices of vendors; the ablations take one more");
 }
 
 }  // namespace
@@ -292,13 +371,12 @@ void add_emoji_options(CLI::App& command, EmojiProtocols& options) {
 void add_reproduce(CLI::App& app, Action& action) {
   const auto options = std::make_shared<ReproduceCommand>();
   options->recipe.recipe = "paper";
-  CLI::App& command =
-      *app.add_subcommand("reproduce", "Measure the tables of the paper and print its numbers beside ours");
+  CLI::App& command = *app.add_subcommand("reproduce", "Measure the tables of the paper, beside its figures");
   std::vector<std::string> names = paper_table_names();
   names.emplace_back("emoji");
   command
       .add_option("TABLE", options->table,
-                  "A table or figure of the paper; emoji: every protocol on data that anyone can fetch")
+                  "A table or figure of the paper; emoji: every protocol on emoji, which are downloaded")
       ->required()
       ->type_name("NAME")
       ->check(CLI::IsMember(names));
@@ -309,11 +387,12 @@ void add_reproduce(CLI::App& app, Action& action) {
   add_threads(command, options->run);
   add_quiet(command, options->run);
   add_json(command, options->json,
-           "Write every number as JSON (without FILE: to standard output, instead of the table)");
-  add_encoder_options(command, options->emoji.encoder, kDefaultBackbone);
+           "Write the results as JSON (without FILE: to standard output, instead of the table)");
+  add_encoder_options(command, options->emoji.encoder, kQuickBackbone);
   add_recipe_options(command, options->recipe);
   add_example(command,
-              "  annulus reproduce table1 --features IbM2_features --only DINO/CUB --noise shared --json table1.json\n"
+              "  annulus reproduce table1 --features IbM2_features --only DINO/CUB --noise shared\n"
+              "  annulus reproduce table1 --images datasets --only DINO --noise shared\n"
               "  annulus reproduce emoji -o emoji-results");
   command.callback([options, &command, &action] {
     options->recipe_given = command.get_option("--recipe")->count() > 0;

@@ -1,4 +1,4 @@
-// annulus serve: answers predictions over HTTP.
+// annulus serve: predictions over HTTP.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "annulus/base/error.h"
-#include "annulus/store/whole_file.h"
+#include "annulus/store/files/whole_file.h"
 #include "cli/command.h"
-#include "cli/interrupt.h"
-#include "cli/log_writer.h"
-#include "cli/progress_bar.h"
-#include "server/predict_server.h"
+#include "cli/encoder.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/log_writer.h"
+#include "cli/terminal/progress_bar.h"
+#include "server/predict/predict_server.h"
 
 namespace annulus::cli {
 namespace {
@@ -87,7 +88,12 @@ void fill_in(ServeCommand& options) {
 void run_serve(ServeCommand options) {
   fill_in(options);
   const bool json = options.log == "json" || (options.log.empty() && isatty(STDERR_FILENO) == 0);
+  outlive_readers();
   LogWriter log(json ? LogForm::kJson : LogForm::kText, !options.quiet);
+  // Also what is said about backbones goes through the log: standard error may be a pipe that nobody reads.
+  options.serve.encoder.note = [&log](const std::string& line) {
+    log.add({server::LogLevel::kInfo, "note", {{"text", line}}});
+  };
   std::vector<server::ModelSource> models;
   for (const std::string& model : options.models) models.push_back(server::model_source_of(model));
   ProgressBar bar(options.quiet || json);
@@ -121,8 +127,9 @@ void add_queue_options(CLI::App& command, ServeCommand& options) {
         ->capture_default_str()
         ->group(kQueueGroup);
   };
-  number("--max-batch", serve.batch.max_rows, "Rows answered together");
-  command.add_option("--max-wait-ms", options.max_wait_ms, "Time to wait for more rows; 0: those that came meanwhile")
+  number("--max-batch", serve.batch.max_rows, "Rows per batch");
+  command
+      .add_option("--max-wait-ms", options.max_wait_ms, "Time to wait for more rows; 0: take those that are waiting")
       ->type_name("MS")
       ->check(CLI::Range(0.0, 1000.0).description(""))
       ->capture_default_str()
@@ -130,10 +137,10 @@ void add_queue_options(CLI::App& command, ServeCommand& options) {
   number("--queue", serve.batch.max_queue_rows, "Rows that may wait; more get status 429");
   number("--image-queue", serve.max_queue_images, "Images that may wait; more get status 429");
   number("--deadline-ms", options.deadline_ms, "Time that a request may wait before it gets status 504");
-  number("--drain-ms", options.drain_ms, "Time for requests under way when the server is asked to stop");
+  number("--drain-ms", options.drain_ms, "Time for requests under way when the server stops");
   command
       .add_option("--threads", serve.image_threads,
-                  "Threads that encode images, and threads that answer; 0: all processors")
+                  "Threads that encode images, and threads that predict; 0: all processors")
       ->type_name("N")
       ->check(CLI::Range(0, 4096).description(""))
       ->capture_default_str()
@@ -150,12 +157,12 @@ void add_limit_options(CLI::App& command, ServeCommand& options) {
         ->capture_default_str()
         ->group(kLimitGroup);
   };
-  number("--max-body", options.max_body_mb, 4096, "Megabytes of a request");
-  number("--max-pixels", options.max_megapixels, 1000, "Millions of pixels of an image");
+  number("--max-body", options.max_body_mb, 4096, "Megabytes per request");
+  number("--max-pixels", options.max_megapixels, 1000, "Millions of pixels per image");
   number("--max-side", serve.image.max_side, 100'000, "Pixels of an image's longer side");
-  number("--max-rows", serve.body.max_rows, 1'000'000, "Rows of features in one request");
-  number("--max-images", serve.body.max_images, 4096, "Images in one request");
-  number("--max-connections", serve.http.max_connections, 100'000, "Connections at a time; more get status 503");
+  number("--max-rows", serve.body.max_rows, 1'000'000, "Rows of features per request");
+  number("--max-images", serve.body.max_images, 4096, "Images per request");
+  number("--max-connections", serve.http.max_connections, 100'000, "Simultaneous connections; more get status 503");
 }
 
 }  // namespace
@@ -163,9 +170,8 @@ void add_limit_options(CLI::App& command, ServeCommand& options) {
 void add_serve(CLI::App& app, Action& action) {
   const auto options = std::make_shared<ServeCommand>();
   options->serve.http.port = 8080;
-  CLI::App& command = *app.add_subcommand("serve", "Answer predictions over HTTP");
-  command
-      .add_option("MODEL", options->models, "Model files written by fit; NAME=FILE: under another name than the file's")
+  CLI::App& command = *app.add_subcommand("serve", "Serve predictions over HTTP");
+  command.add_option("MODEL", options->models, "Model files written by fit; NAME=FILE: served under that name")
       ->required()
       ->type_name("");
   command.add_option("--host", options->serve.http.address, "Address to listen on; 0.0.0.0: all of this machine")
@@ -179,15 +185,20 @@ void add_serve(CLI::App& app, Action& action) {
   command.add_option("--token-env", options->token_variable, "Environment variable with that token")
       ->type_name("NAME")
       ->excludes(file);
-  command.add_option("--cors", options->serve.cors_origin, "Origin whose pages may ask; *: any; default: none")
-      ->type_name("ORIGIN");
   command
-      .add_option("--false-reject", options->serve.false_reject,
-                  "Share of known things that may be refused as unknown, unless a request says otherwise")
-      ->type_name("SHARE")
+      .add_option("--cors", options->serve.cors_origins,
+                  "Origin whose pages may send requests, may be given several times; *: any; default: none, pages of "
+                  "other origins get status 403")
+      ->type_name("ORIGIN")
+      ->allow_extra_args(false);
+  command
+      .add_option(
+          "--false-reject", options->serve.false_reject,
+          "False-rejection rate: fraction of known inputs that may be rejected as unknown, unless a request sets it")
+      ->type_name("RATE")
       ->check(CLI::Range(0.0, 0.999).description(""))
       ->capture_default_str();
-  command.add_option("--log", options->log, "Form of log lines; default: text on a terminal, else json")
+  command.add_option("--log", options->log, "Format of log lines; default: text on a terminal, else json")
       ->type_name("NAME")
       ->check(CLI::IsMember(std::vector<std::string>{"json", "text"}));
   command.add_flag("-q,--quiet", options->quiet, "No log line for each request");
@@ -195,9 +206,12 @@ void add_serve(CLI::App& app, Action& action) {
   add_limit_options(command, *options);
   command
       .add_option("--backbone", options->serve.encoder.backbone,
-                  "Network that encodes images: a name of annulus backbones, or an ONNX file; default: what each model "
-                  "was trained with")
+                  "Network that encodes images: a name that annulus backbones lists, or an ONNX file; default: that of "
+                  "each model")
       ->type_name("NAME|FILE");
+  add_offline(command);
+  command.add_flag("--features-only", options->serve.features_only,
+                   "Take features and no images: no network is opened, and the server is ready without one");
   add_example(command,
               "  annulus serve birds.safetensors flowers=other.safetensors --port 8080\n"
               "  curl --data-binary @photo.jpg 'http://127.0.0.1:8080/predict?model=birds&top=3'");

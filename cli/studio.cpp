@@ -1,4 +1,4 @@
-// annulus studio: a page on this machine on which a model is taught by dropping photos.
+// annulus studio: a local web page on which people train a model by dropping photos.
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -14,19 +14,22 @@
 #include <utility>
 
 #include "annulus/base/error.h"
+#include "annulus/base/folders.h"
 #include "annulus/base/worker_thread.h"
-#include "annulus/store/emoji.h"
-#include "annulus/store/project.h"
 #include "cli/command.h"
+#include "cli/demo/emoji.h"
 #include "cli/encoder.h"
-#include "cli/interrupt.h"
-#include "cli/progress_bar.h"
-#include "server/http_server.h"
-#include "server/studio_app.h"
-#include "server/studio_page.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/progress_bar.h"
+#include "server/http/http_server.h"
+#include "server/studio/studio_app.h"
+#include "server/studio/studio_page.h"
+#include "studio_engine/project/project.h"
 
 namespace annulus::cli {
 namespace {
+
+using studio::Project;
 
 struct StudioCommand {
   std::string project;
@@ -39,20 +42,10 @@ struct StudioCommand {
 
 constexpr std::size_t kMostBodyBytes = std::size_t{64} << 20;
 
-// $ANNULUS_STUDIO, else ~/annulus-studio.
-std::filesystem::path default_home() {
-  if (const char* const folder = std::getenv("ANNULUS_STUDIO"); folder != nullptr && *folder != '\0') return folder;
-  const char* const home = std::getenv("HOME");
-  if (home == nullptr || *home == '\0') {
-    fail(ErrorKind::kUsage, "expected a project, or HOME to be set, found neither");
-  }
-  return std::filesystem::path(home) / "annulus-studio";
-}
-
-// Well-known ones, alike enough in places to be interesting; three design houses each.
+// Well-known emoji, some of them much alike, as drawn by three vendors.
 EmojiOptions first_emoji() {
   EmojiOptions options;
-  options.houses = {"noto", "twemoji", "openmoji"};
+  options.vendors = {"noto", "twemoji", "openmoji"};
   options.names = {
       "airplane",        "anchor",    "avocado",  "balloon",    "banana",   "bicycle",  "birthday-cake", "bus",
       "butterfly",       "cactus",    "camera",   "carrot",     "cat-face", "cherries", "crown",         "dog-face",
@@ -63,7 +56,7 @@ EmojiOptions first_emoji() {
   return options;
 }
 
-// Made beside its place and renamed, so that a first start that was stopped begins again.
+// Made under another name and renamed when complete: a first start that was interrupted begins again.
 void make_emoji_project(const std::filesystem::path& folder, const StudioCommand& options) {
   ProgressBar bar(options.run.quiet);
   const std::filesystem::path partial = folder.parent_path() / ".emoji.partial";
@@ -79,30 +72,35 @@ void make_emoji_project(const std::filesystem::path& folder, const StudioCommand
   }
 }
 
-// The project to open and, in `notice`, what a person should know about it.
+// The project to open. `notice` says what went wrong on the way, for the page to show.
 std::filesystem::path find_project(const StudioCommand& options, const std::filesystem::path& home,
                                    std::string& notice) {
   if (!options.project.empty()) {
     if (!Project::exists(options.project)) Project::create(options.project, options.encoder.backbone);
     return options.project;
   }
-  std::filesystem::create_directories(home);
+  std::error_code error;
+  std::filesystem::create_directories(home, error);
+  if (error) {
+    fail(ErrorKind::kIo, "{}: expected a folder for projects that can be made, found: {}; name another with --home",
+         home.string(), error.message());
+  }
   const std::filesystem::path emoji = home / "emoji";
   if (Project::exists(emoji)) return emoji;
   try {
     make_emoji_project(emoji, options);
     return emoji;
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kCancelled) throw;
-    notice = fmt::format("The emoji project could not be made ({}). This is an empty project instead.", error.what());
+  } catch (const Error& failure) {
+    if (failure.kind() == ErrorKind::kCancelled) throw;
+    notice = fmt::format("The emoji project could not be made ({}). This is an empty project instead.", failure.what());
   }
   const std::filesystem::path empty = home / "my-photos";
   if (!Project::exists(empty)) Project::create(empty, options.encoder.backbone);
   return empty;
 }
 
-// The browser outlives the studio: it gets a session of its own, nothing that is open here (the listening socket would
-// keep its port), and the shell in between, which ends at once, leaves no child behind.
+// The browser outlives the studio: it gets its own session and no open file of ours (the listening socket would keep
+// the port in use). The shell in between ends at once, so that no child is left behind.
 void open_browser(const std::string& address) {
   if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
   posix_spawn_file_actions_t files;
@@ -114,7 +112,7 @@ void open_browser(const std::string& address) {
   const char* const words[] = {"sh",   "-c", "xdg-open \"$1\" </dev/null >/dev/null 2>&1 &", "sh", address.c_str(),
                                nullptr};
   pid_t shell = 0;
-  // Nobody is told when there is no browser: the address is printed.
+  // No error when there is no browser: the address is printed anyway.
   if (::posix_spawn(&shell, "/bin/sh", &files, &attributes, const_cast<char* const*>(words), environ) == 0) {
     while (::waitpid(shell, nullptr, 0) < 0 && errno == EINTR) continue;
   }
@@ -126,10 +124,11 @@ void run_studio(StudioCommand options) {
   if (server::studio_page().html.empty()) {
     fail(ErrorKind::kUsage, "this program was built without the studio's page: build it where npm can be run");
   }
-  if (options.encoder.backbone.empty()) options.encoder.backbone = kDefaultBackbone;
+  outlive_readers();
+  if (options.encoder.backbone.empty()) options.encoder.backbone = kQuickBackbone;
   server::StudioAppOptions app_options;
   app_options.home =
-      std::filesystem::absolute(options.home.empty() ? default_home() : std::filesystem::path(options.home));
+      std::filesystem::absolute(options.home.empty() ? projects_folder() : std::filesystem::path(options.home));
   app_options.project = find_project(options, app_options.home, app_options.notice);
   app_options.backbone = options.encoder.backbone;
   app_options.cache = options.encoder.cache;
@@ -162,14 +161,15 @@ void run_studio(StudioCommand options) {
 
 void add_studio(CLI::App& app, Action& action) {
   const auto options = std::make_shared<StudioCommand>();
-  CLI::App& command = *app.add_subcommand("studio", "Teach a model on a local web page by dropping photos");
+  CLI::App& command = *app.add_subcommand("studio", "Train a model on a local web page by dropping photos");
   command
       .add_option("PROJECT", options->project,
                   "Folder of the project, made when it is new; default: emoji to look at, in the home folder")
       ->type_name("");
   command
       .add_option("--home", options->home,
-                  "Folder whose projects the page lists; default: $ANNULUS_STUDIO, else ~/annulus-studio")
+                  "Folder whose projects the page lists; default: $ANNULUS_STUDIO, else studio in "
+                  "$STATE_DIRECTORY (of a systemd service), else ~/annulus-studio")
       ->type_name("DIR");
   command.add_option("--port", options->port, "Port to listen on, on this machine only; 0: any that is free")
       ->type_name("N")
@@ -177,10 +177,11 @@ void add_studio(CLI::App& app, Action& action) {
   command.add_flag("!--no-open", options->open, "Do not open a browser, only print the address");
   command
       .add_option("--backbone", options->encoder.backbone,
-                  std::string("Network of new projects, as annulus backbones lists; default: ") + kDefaultBackbone)
+                  std::string("Network of new projects, as annulus backbones lists; default: ") + kQuickBackbone)
       ->type_name("NAME|FILE");
   command.add_option("--cache", options->encoder.cache, "Folder of computed features; default: the user's cache")
       ->type_name("DIR");
+  add_offline(command);
   add_threads(command, options->run);
   add_quiet(command, options->run);
   add_example(command, "  annulus studio\n  annulus studio birds/ --backbone resnet50");

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "annulus/base/error.h"
-#include "annulus/store/mapped_file.h"
+#include "annulus/store/files/mapped_file.h"
 
 namespace annulus {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "server/http_server.h"
+#include "server/http/http_server.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "annulus/base/error.h"
-#include "server/multipart.h"
-#include "server/target.h"
+#include "server/http/multipart.h"
+#include "server/http/target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

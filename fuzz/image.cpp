@@ -1,4 +1,4 @@
-// Fuzzes decoding of JPEG, PNG and WebP files, EXIF included, and preprocessing of what was decoded.
+// Fuzzes decoding of every image format, told apart by content, EXIF included, and preprocessing of what was decoded.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "annulus/base/error.h"
-#include "annulus/vision/preprocess.h"
+#include "annulus/vision/preprocess/preprocess.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::vector<annulus::PreprocessRecipe> kRecipes = {

@@ -1,5 +1,5 @@
 // Fuzzes inference requests; the first byte says how many bytes at the end are binary tensors.
-#include "server/infer_body.h"
+#include "server/predict/infer_body.h"
 
 #include <algorithm>
 #include <cstddef>

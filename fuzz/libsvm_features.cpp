@@ -1,5 +1,5 @@
 // Fuzzes the reader of LIBSVM features.
-#include "annulus/store/feature_formats.h"
+#include "annulus/store/features/feature_formats.h"
 #include "fuzz/fuzz_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 // Fuzzes the reader of model files.
-#include "annulus/store/model_file.h"
+#include "annulus/store/models/model_file.h"
 
 #include "fuzz/fuzz_reader.h"
 

@@ -1,6 +1,6 @@
 // Fuzzes the reader of .npy features, and of .npy labels and label lists.
-#include "annulus/store/feature_formats.h"
-#include "annulus/store/npy.h"
+#include "annulus/store/features/feature_formats.h"
+#include "annulus/store/formats/npy.h"
 #include "fuzz/fuzz_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

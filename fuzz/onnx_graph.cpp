@@ -1,5 +1,5 @@
 // Fuzzes the reader of ONNX graphs that are put inside exported models.
-#include "annulus/vision/onnx_graph.h"
+#include "annulus/vision/onnx/onnx_graph.h"
 
 #include "fuzz/fuzz_reader.h"
 

@@ -1,5 +1,5 @@
 // Fuzzes bodies of predictions: the first byte chooses JSON, a form, base64 or a plain image.
-#include "server/predict_body.h"
+#include "server/predict/predict_body.h"
 
 #include <array>
 #include <cstddef>
@@ -8,8 +8,8 @@
 #include <string>
 
 #include "annulus/base/error.h"
-#include "server/base64.h"
-#include "server/predict_api.h"
+#include "server/http/image_text.h"
+#include "server/predict/predict_api.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;

@@ -1,5 +1,5 @@
 // Fuzzes the text form of preprocessing recipes: what is accepted must survive being written and read again.
-#include "annulus/vision/preprocess_recipe.h"
+#include "annulus/vision/preprocess/preprocess_recipe.h"
 
 #include <cstddef>
 #include <cstdint>

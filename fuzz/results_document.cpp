@@ -1,8 +1,8 @@
 // Fuzzes the reader of results documents and everything that is written from what it accepts.
-#include "annulus/eval/results_document.h"
+#include "annulus/report/documents/results_document.h"
 
-#include "annulus/eval/html_report.h"
-#include "annulus/eval/table_formats.h"
+#include "annulus/report/html/html_report.h"
+#include "annulus/report/tables/table_formats.h"
 #include "fuzz/fuzz_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

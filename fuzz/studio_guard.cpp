@@ -1,11 +1,11 @@
 // Fuzzes the studio's door: headers in lines, as they were sent. Nobody gets in without the key, or from elsewhere.
+#include "server/studio/studio_guard.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
-
-#include "server/studio_app.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string key = "0123456789abcdef0123456789abcdef";
@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
-  if (annulus::server::refusal_of(request, key) != 0) return 0;
+  if (annulus::server::rejection_of(request, key) != 0) return 0;
   const auto has_key = [&](std::string_view header) { return request.header(header).find(key) != std::string::npos; };
   const std::string_view origin = request.header("Origin");
   const bool own = origin.empty() || origin == "http://" + std::string(request.header("Host"));

@@ -2,7 +2,7 @@
 #include <string_view>
 #include <vector>
 
-#include "annulus/vision/tfjs_import.h"
+#include "annulus/vision/import/tfjs_import.h"
 #include "fuzz/fuzz_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

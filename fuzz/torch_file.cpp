@@ -1,5 +1,5 @@
 // Fuzzes PyTorch files of both formats: every tensor that is described is read.
-#include "annulus/vision/torch_file.h"
+#include "annulus/vision/import/torch_file.h"
 
 #include "fuzz/fuzz_reader.h"
 

@@ -27,3 +27,10 @@ foreach(file IN LISTS python_tests)
   annulus_python_test(${name} ${file})
 endforeach()
 annulus_python_test(doctests --doctest-modules ${CMAKE_BINARY_DIR}/python/annulus)
+
+# As the guide installs it and as a wheel, in an empty home and without the repository. A module under a sanitizer cannot be loaded there.
+if(NOT ANNULUS_SANITIZE)
+  add_test(NAME python.installed COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/tests/scripts/python_package_test.py
+           ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+  set_tests_properties(python.installed PROPERTIES LABELS python TIMEOUT 600 SKIP_RETURN_CODE 77)
+endif()

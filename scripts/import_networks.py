@@ -65,10 +65,11 @@ class PatchEmbed(nn.Module):
 
 
 class Vit(nn.Module):
-    """resize: "offset" (DINO), "exact" (MSN) or "antialias" (DINOv2 with registers)."""
+    """resize: "offset" (DINO), "exact" (MSN) or "antialias" (DINOv2 with registers); feature: "cls", "mean", "cls+mean"."""
 
-    def __init__(self, width, depth, heads, patch, trained_image, layer_scale=False, registers=0, resize="offset"):
+    def __init__(self, width, depth, heads, patch, trained_image, layer_scale=False, registers=0, resize="offset", feature="cls"):
         super().__init__()
+        self.feature = feature
         self.patch = patch
         self.resize = resize
         self.trained_grid = trained_image // patch
@@ -103,7 +104,9 @@ class Vit(nn.Module):
             x = torch.cat([x[:, :1], self.register_tokens.expand(len(x), -1, -1), x[:, 1:]], 1)
         for block in self.blocks:
             x = block(x)
-        return self.norm(x)[:, 0]
+        x = self.norm(x)
+        first, mean = x[:, 0], x[:, 1 + self.registers :].mean(1)
+        return {"cls": first, "mean": mean, "cls+mean": torch.cat([first, mean], 1)}[self.feature]
 
 
 def sine_cosine_positions(grid, width):

@@ -54,6 +54,10 @@ def main(folder):
         write(folder, "pickle", name, pickle_of(zipped))
         write(folder, "torch_file", name + ".zip", zipped)
         write(folder, "torch_file", name + ".legacy", saved(value, False))
+    out = io.BytesIO()
+    torch.jit.save(torch.jit.script(module), out)
+    write(folder, "pickle", "script", pickle_of(out.getvalue()))
+    write(folder, "torch_file", "script.zip", out.getvalue())
     for protocol in (2, 4):
         write(folder, "pickle", f"shell_{protocol}", pickle.dumps({"x": Shell()}, protocol))
         write(folder, "pickle", f"plain_{protocol}", pickle.dumps([{"k": (1, 2.5, None, True, b"raw", {3})}, 2**70], protocol))

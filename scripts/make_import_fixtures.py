@@ -5,21 +5,29 @@ usage: make_import_fixtures.py FOLDER            the small fixtures of tests/dat
        make_import_fixtures.py --list            names of the full-size cases
        make_import_fixtures.py FOLDER --full --case NAME   one of them
 
-Needs Debian's python3-torch, python3-torchvision and python3-numpy. FOLDER/cases.json lists what was written.
+Needs Debian's python3-torch and python3-numpy, and compares residual networks with python3-torchvision's if it is there. FOLDER/cases.json lists what was written.
 """
 import argparse
 import collections
 import json
 import os
+import struct
 import sys
 
 import numpy as np
 import torch
 
+import import_image_text_networks as towers
+import import_recent_networks as recent
+import import_tensor_names as names
 from import_networks import Resnet, Resnet12, Vit, WideResnet, randomise, sine_cosine_positions
 from tfjs_fixtures import write_tfjs_cases
 
 BATCH = 2
+
+# Containers: PyTorch's zip file under two extensions, its older format, a compiled module of half-precision weights, and
+# safetensors.
+ZIP, BIN, LEGACY, SCRIPT, SAFETENSORS = ".pth", ".bin", "legacy", ".pt", ".safetensors"
 
 
 def test_images(size):
@@ -117,6 +125,11 @@ def meta_baseline(state, other, width):
     return {"model": "meta-baseline", "model_sd": {**prefixed(state, "encoder."), "temp": torch.tensor(10.0)}}
 
 
+def named(rename):
+    """The layout that has the encoder alone, under other names."""
+    return lambda state, other, width: rename(state)
+
+
 def half(layout):
     return lambda state, other, width: layout({k: v.half() if v.is_floating_point() else v for k, v in state.items()}, other, width)
 
@@ -137,7 +150,7 @@ def transposed(layout):
 
 
 Case = collections.namedtuple(
-    "Case", "name arch make image layout legacy options layout_word", defaults=(False, {}, "")
+    "Case", "name arch make image layout container options layout_word", defaults=(ZIP, {}, "")
 )
 
 
@@ -164,21 +177,68 @@ def small_cases():
     deep = lambda: Resnet(True, (1, 1, 1, 1), 2)  # noqa: E731
     inert = {"allow_inert_objects": True}
     return [
-        Case("dino_plain", arch, tiny, 32, plain, False, {}, "plain state dict"),
-        Case("dino_plain_legacy", arch, tiny, 32, plain, True, {}, "plain state dict"),
-        Case("dino_training", arch, tiny, 32, dino_training, False, inert, "DINO training file"),
-        Case("dino_training_legacy", arch, tiny, 32, dino_training, True, inert, "DINO training file"),
-        Case("timm_strided", arch, tiny, 32, transposed(timm), False, {}, "plain state dict"),
-        Case("moco_v3_legacy", arch, moco_vit(8, 2, 2, 8, 32), 32, moco_v3, True, {}, "MoCo v3"),
-        Case("msn_resized", arch, vit(8, 2, 2, 8, 56, resize="exact"), 32, msn, False, {}, "MSN"),
-        Case("pmf_half", arch, tiny, 32, half(pmf), False, {}, "PMF"),
-        Case("dinov2", arch, vit(8, 2, 2, 8, 40, layer_scale=True), 32, plain, False, {}, "DINOv2"),
-        Case("dinov2_registers", arch, vit(8, 2, 2, 8, 72, layer_scale=True, registers=3, resize="antialias"), 32, plain, False, {}, "DINOv2"),
-        Case("torchvision", basic, lambda: Resnet(False, (1, 2, 1, 1), 2), 64, torchvision_layout, False, {}, "plain"),
-        Case("simclr_vissl", resnet, deep, 64, vissl, False, {}, "VISSL"),
-        Case("byol_mmselfsup_legacy", resnet, deep, 64, mmselfsup, True, {}, "MMSelfSup"),
-        Case("s2m2", "wrn:depth=16,widen=1,width=2,image=16", lambda: WideResnet(16, 1, 2), 16, s2m2_module, False, {}, "S2M2_R"),
-        Case("meta_baseline", "resnet12:channels=4-6-8-10,image=32", lambda: Resnet12((4, 6, 8, 10)), 32, meta_baseline, False, {}, "Meta-Baseline"),
+        Case("dino_plain", arch, tiny, 32, plain, ZIP, {}, "plain state dict"),
+        Case("dino_plain_legacy", arch, tiny, 32, plain, LEGACY, {}, "plain state dict"),
+        Case("dino_training", arch, tiny, 32, dino_training, ZIP, inert, "DINO training file"),
+        Case("dino_training_legacy", arch, tiny, 32, dino_training, LEGACY, inert, "DINO training file"),
+        Case("timm_strided", arch, tiny, 32, transposed(timm), ZIP, {}, "plain state dict"),
+        Case("moco_v3_legacy", arch, moco_vit(8, 2, 2, 8, 32), 32, moco_v3, LEGACY, {}, "MoCo v3"),
+        Case("msn_resized", arch, vit(8, 2, 2, 8, 56, resize="exact"), 32, msn, ZIP, {}, "MSN"),
+        Case("pmf_half", arch, tiny, 32, half(pmf), ZIP, {}, "PMF"),
+        Case("dinov2", arch, vit(8, 2, 2, 8, 40, layer_scale=True), 32, plain, ZIP, {}, "DINOv2"),
+        Case("dinov2_registers", arch, vit(8, 2, 2, 8, 72, layer_scale=True, registers=3, resize="antialias"), 32, plain, ZIP, {}, "DINOv2"),
+        Case("torchvision", basic, lambda: Resnet(False, (1, 2, 1, 1), 2), 64, torchvision_layout, ZIP, {}, "plain"),
+        Case("simclr_vissl", resnet, deep, 64, vissl, ZIP, {}, "VISSL"),
+        Case("byol_mmselfsup_legacy", resnet, deep, 64, mmselfsup, LEGACY, {}, "MMSelfSup"),
+        Case("s2m2", "wrn:depth=16,widen=1,width=2,image=16", lambda: WideResnet(16, 1, 2), 16, s2m2_module, ZIP, {}, "S2M2_R"),
+        Case("meta_baseline", "resnet12:channels=4-6-8-10,image=32", lambda: Resnet12((4, 6, 8, 10)), 32, meta_baseline, ZIP, {}, "Meta-Baseline"),
+        Case("dino_mean", arch, vit(8, 2, 2, 8, 32, feature="mean"), 32, plain, ZIP, {"feature": "mean"}, "plain"),
+        Case("dinov2_both", arch, vit(8, 2, 2, 8, 32, layer_scale=True, registers=3, feature="cls+mean"), 32, plain, ZIP, {"feature": "cls+mean"}, "DINOv2"),
+        Case("dino_transformers", arch, tiny, 32, named(names.vit_transformers), BIN, {}, "names of transformers"),
+        Case("dinov2_transformers", arch, vit(8, 2, 2, 8, 32, layer_scale=True, registers=3), 32, named(names.vit_transformers), SAFETENSORS, {}, "names of transformers"),
+        Case("dinov2_registers_timm", arch, vit(8, 2, 2, 8, 72, layer_scale=True, registers=3, resize="antialias"), 32, named(names.registers_timm), SAFETENSORS, {}, "names of timm"),
+        Case("dino_resnet", resnet, deep, 64, plain, ZIP, {}, "plain"),
+        Case("moco_v3_resnet", resnet, deep, 64, moco_v3, ZIP, {}, "MoCo v3"),
+    ] + small_recent_cases()
+
+
+def small_recent_cases():
+    clip = "clip:width=8,depth=2,heads=2,patch=8,image=32"
+    open_clip = clip + ",activation=erf"
+    clip_resnet = "clip-resnet:blocks=1-1-1-1,width=2,heads=4,image=64"
+    siglip = "siglip:width=8,depth=2,heads=2,patch=8,image=32"
+    dinov3 = "dinov3:width=16,depth=2,heads=2,patch=8,image=32"
+    convnext = "convnext:blocks=1-1-2-1,width=2,image=64"
+    tower = lambda **settings: lambda: towers.Clip(towers.ClipTower(8, 2, 2, 8, 32, 6, **settings))  # noqa: E731
+    resnet = lambda: towers.Clip(towers.ClipResnetTower((1, 1, 1, 1), 2, 4, 64, 6))  # noqa: E731
+    vision = lambda **settings: lambda: towers.Siglip(8, 2, 2, 8, 32, **settings)  # noqa: E731
+    rotary = lambda **settings: lambda: recent.Dinov3(16, 2, 2, 8, **settings)  # noqa: E731
+    stages = lambda: recent.Convnext((1, 1, 2, 1), 2)  # noqa: E731
+    both, mean = {"feature": "cls+mean"}, {"feature": "mean"}
+    return [
+        Case("clip_script", clip, tower(), 32, plain, SCRIPT, {}, "CLIP, names of OpenAI"),
+        Case("clip_resized", clip, tower(), 48, plain, ZIP, {"image_size": 48}, "CLIP, names of OpenAI"),
+        Case("clip_both", clip, tower(feature="cls+mean"), 32, plain, SAFETENSORS, both, "CLIP, names of OpenAI"),
+        Case("open_clip", open_clip, tower(quick=False), 32, plain, BIN, {}, "CLIP, names of OpenAI"),
+        Case("clip_transformers", clip, tower(), 32, named(names.clip_transformers), SAFETENSORS, {}, "CLIP, names of transformers"),
+        Case("clip_transformers_mean", clip, tower(feature="mean"), 32, named(names.clip_transformers), BIN, mean, "CLIP, names of transformers"),
+        Case("clip_timm", clip, tower(), 32, named(names.clip_timm), SAFETENSORS, {}, "CLIP, names of timm"),
+        Case("clip_resnet_script", clip_resnet, resnet, 64, plain, SCRIPT, {}, "CLIP, names of OpenAI"),
+        Case("clip_resnet", clip_resnet, resnet, 64, plain, SAFETENSORS, {}, "CLIP, names of OpenAI"),
+        Case("siglip_transformers", siglip, vision(), 32, plain, SAFETENSORS, {}, "SigLIP, names of transformers"),
+        Case("siglip_both", siglip, vision(feature="cls+mean"), 32, plain, BIN, both, "SigLIP, names of transformers"),
+        Case("siglip_timm", siglip, vision(), 32, named(names.siglip_timm), SAFETENSORS, {}, "SigLIP, names of timm"),
+        Case("dinov3", dinov3, rotary(), 32, plain, ZIP, {}, "DINOv3, names of DINOv3"),
+        Case("dinov3_larger", dinov3, rotary(), 48, plain, ZIP, {"image_size": 48}, "DINOv3, names of DINOv3"),
+        Case("dinov3_plus_both", dinov3, rotary(gated=24, feature="cls+mean"), 32, plain, ZIP, both, "DINOv3, names of DINOv3"),
+        Case("dinov3_transformers", dinov3, rotary(), 32, named(names.dinov3_transformers), SAFETENSORS, {}, "DINOv3, names of transformers"),
+        Case("dinov3_plus_transformers", dinov3, rotary(gated=24), 32, named(names.dinov3_transformers), BIN, {}, "DINOv3, names of transformers"),
+        Case("convnext", convnext, stages, 64, plain, ZIP, {}, "ConvNeXt, names of its authors"),
+        Case("convnext_dinov3", convnext, stages, 64, named(names.convnext_dinov3), ZIP, {}, "ConvNeXt, names of its authors"),
+        Case("convnext_timm", convnext, stages, 64, named(names.convnext_timm), SAFETENSORS, {}, "ConvNeXt, names of timm"),
+        Case("convnext_transformers", convnext, stages, 64, named(names.convnext_transformers), BIN, {}, "ConvNeXt, names of transformers"),
+        Case("convnext_dinov3_transformers", convnext, stages, 64, named(lambda state: names.convnext_transformers(state, True)), SAFETENSORS, {}, "ConvNeXt, names of transformers (DINOv3)"),
+        Case("mobilenetv4", "mobilenetv4:image=64", lambda: recent.MobilenetV4(16), 64, plain, SAFETENSORS, {}, "MobileNetV4"),
     ]
 
 
@@ -189,13 +249,13 @@ def full_cases():
     resnet18 = lambda: Resnet(False, (2, 2, 2, 2))  # noqa: E731
     return [
         Case("dino_vit_s16", "vit-s/16", vit(*small, 16, 224), 224, plain),
-        Case("dino_vit_s16_legacy", "vit-s/16", vit(*small, 16, 224), 224, plain, True),
-        Case("dino_vit_s16_training", "vit-s/16", vit(*small, 16, 224), 224, dino_training, False, inert),
-        Case("dino_vit_s16_at_320", "vit-s/16", vit(*small, 16, 224), 320, plain, False, {"image_size": 320}),
+        Case("dino_vit_s16_legacy", "vit-s/16", vit(*small, 16, 224), 224, plain, LEGACY),
+        Case("dino_vit_s16_training", "vit-s/16", vit(*small, 16, 224), 224, dino_training, ZIP, inert),
+        Case("dino_vit_s16_at_320", "vit-s/16", vit(*small, 16, 224), 320, plain, ZIP, {"image_size": 320}),
         Case("dino_vit_s8", "vit-s/8", vit(*small, 8, 224), 224, plain),
         Case("dino_vit_b16_timm", "vit-b/16", vit(*base, 16, 224), 224, timm),
         Case("dino_vit_b8", "vit-b/8", vit(*base, 8, 224), 224, plain),
-        Case("moco_v3_vit_s16", "vit-s/16", moco_vit(384, 12, 12, 16, 224), 224, moco_v3, True),
+        Case("moco_v3_vit_s16", "vit-s/16", moco_vit(384, 12, 12, 16, 224), 224, moco_v3, LEGACY),
         Case("moco_v3_vit_s16_backbone", "vit-s/16", moco_vit(384, 12, 12, 16, 224), 224, moco_v3_backbone),
         Case("moco_v3_vit_s16_named", "moco-vit-s/16", moco_vit(384, 12, 12, 16, 224), 224, moco_v3),
         Case("msn_vit_s16", "vit-s/16", vit(*small, 16, 224, resize="exact"), 224, msn),
@@ -209,14 +269,40 @@ def full_cases():
         Case("pmf_vit_b16", "vit-b/16", vit(*base, 16, 224), 224, pmf),
         Case("pmf_resnet50", "resnet50", resnet50, 224, pmf),
         Case("torchvision_resnet50", "resnet50", resnet50, 224, torchvision_layout),
-        Case("torchvision_resnet18", "resnet18", resnet18, 224, torchvision_layout, True),
+        Case("torchvision_resnet18", "resnet18", resnet18, 224, torchvision_layout, LEGACY),
         Case("simclr_resnet50_vissl", "resnet50", resnet50, 224, vissl),
         Case("byol_resnet50_mmselfsup", "resnet50", resnet50, 224, mmselfsup),
-        Case("byol_resnet50_module", "resnet50", resnet50, 224, byol_module, True),
+        Case("byol_resnet50_module", "resnet50", resnet50, 224, byol_module, LEGACY),
         Case("s2m2_wrn_28_10", "wrn-28-10", WideResnet, 80, s2m2_module),
-        Case("s2m2_wrn_28_10_cifar", "wrn-28-10", WideResnet, 32, s2m2_feature, False, {"image_size": 32}),
+        Case("s2m2_wrn_28_10_cifar", "wrn-28-10", WideResnet, 32, s2m2_feature, ZIP, {"image_size": 32}),
         Case("meta_baseline_resnet12", "resnet12", Resnet12, 80, meta_baseline),
-        Case("meta_baseline_resnet12_84", "resnet12", Resnet12, 84, meta_baseline, True, {"image_size": 84}),
+        Case("meta_baseline_resnet12_84", "resnet12", Resnet12, 84, meta_baseline, LEGACY, {"image_size": 84}),
+        Case("dino_resnet50", "resnet50", resnet50, 224, plain),
+        Case("moco_v3_resnet50", "resnet50", resnet50, 224, moco_v3),
+        Case("moco_v3_vit_b16", "vit-b/16", moco_vit(768, 12, 12, 16, 224), 224, moco_v3),
+        Case("dinov2_vit_s14_both", "vit-s/14", vit(*small, 14, 518, layer_scale=True, feature="cls+mean"), 224, plain, ZIP, {"feature": "cls+mean"}),
+    ] + full_recent_cases()
+
+
+def full_recent_cases():
+    base = (768, 12, 12)
+    tower = lambda patch, **settings: lambda: towers.Clip(towers.ClipTower(*base, patch, 224, 512, **settings))  # noqa: E731
+    resnet = lambda: towers.Clip(towers.ClipResnetTower((3, 4, 6, 3), 64, 32, 224, 1024))  # noqa: E731
+    tiny = lambda: recent.Convnext((3, 3, 9, 3), 96)  # noqa: E731
+    return [
+        Case("clip_vit_b32", "clip-vit-b/32", tower(32), 224, plain, SCRIPT),
+        Case("clip_vit_b16", "clip-vit-b/16", tower(16), 224, plain, SCRIPT),
+        Case("clip_vit_b32_transformers", "clip-vit-b/32", tower(32), 224, named(names.clip_transformers), SAFETENSORS),
+        Case("open_clip_vit_b16", "openclip-vit-b/16", tower(16, quick=False), 224, plain, BIN),
+        Case("clip_rn50", "clip-rn50", resnet, 224, plain, SCRIPT),
+        Case("siglip2_b16", "siglip-b/16", lambda: towers.Siglip(*base, 16, 224), 224, plain, SAFETENSORS),
+        Case("siglip2_b16_timm", "siglip-b/16", lambda: towers.Siglip(*base, 16, 224), 224, named(names.siglip_timm), SAFETENSORS),
+        Case("dinov3_vit_s16", "dinov3-vit-s/16", lambda: recent.Dinov3(384, 12, 6, 16), 224, plain),
+        Case("dinov3_vit_s16plus", "dinov3-vit-s/16", lambda: recent.Dinov3(384, 12, 6, 16, gated=1536), 224, plain),
+        Case("dinov3_vit_b16_transformers", "dinov3-vit-b/16", lambda: recent.Dinov3(768, 12, 12, 16), 224, named(names.dinov3_transformers), SAFETENSORS),
+        Case("dinov3_convnext_tiny", "convnext-tiny", tiny, 224, named(names.convnext_dinov3)),
+        Case("convnext_tiny_timm", "convnext-tiny", tiny, 224, named(names.convnext_timm), SAFETENSORS),
+        Case("mobilenetv4_small", "mobilenetv4-small", recent.MobilenetV4, 224, plain, SAFETENSORS),
     ]
 
 
@@ -225,7 +311,50 @@ def make_network(case, seed):
     if hasattr(net, "fixed_positions"):
         with torch.no_grad():
             net.pos_embed.copy_(net.fixed_positions)
+    if hasattr(net, "restore"):
+        with torch.no_grad():
+            net.restore()
     return net
+
+
+class Holder(torch.nn.Module):
+    """The tensors of a module under their names, and a forward that can be compiled."""
+
+    def __init__(self, module):
+        super().__init__()
+        for name, tensor in module.named_parameters(recurse=False):
+            self.register_parameter(name, torch.nn.Parameter(tensor.half(), requires_grad=False))
+        for name, tensor in module.named_buffers(recurse=False):
+            self.register_buffer(name, tensor.half() if tensor.is_floating_point() else tensor)
+        for name, child in module.named_children():
+            self.add_module(name, Holder(child))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+
+def save_safetensors(state, path):
+    """A header of JSON with the place of every tensor, then their bytes."""
+    kinds = {torch.float32: "F32", torch.float16: "F16", torch.int64: "I64"}
+    header, blocks, at = {}, [], 0
+    for name, tensor in state.items():
+        data = tensor.contiguous().numpy().tobytes()
+        header[name] = {"dtype": kinds[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [at, at + len(data)]}
+        blocks.append(data)
+        at += len(data)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as out:
+        out.write(struct.pack("<Q", len(text)) + text + b"".join(blocks))
+
+
+def save(case, net, value, path):
+    if case.container == SCRIPT:
+        torch.jit.save(torch.jit.script(Holder(net)), path)
+    elif case.container == SAFETENSORS:
+        save_safetensors(value, path)
+    else:
+        torch.save(value, path, _use_new_zipfile_serialization=case.container != LEGACY)
 
 
 def write_case(case, folder, full):
@@ -236,13 +365,11 @@ def write_case(case, folder, full):
     state = net.state_dict()
     with torch.no_grad():
         images = test_images(case.image)[: 1 if full else BATCH]
-        if case.name.endswith("_half"):
+        if case.name.endswith("_half") or case.container == SCRIPT:
             net = net.half().float()
         features = torch.cat([net(image[None]) for image in images])
-    path = case.name + ".pth"
-    torch.save(
-        case.layout(state, other, features.shape[1]), os.path.join(folder, path), _use_new_zipfile_serialization=not case.legacy
-    )
+    path = case.name + (ZIP if case.container == LEGACY else case.container)
+    save(case, net, case.layout(state, other, features.shape[1]), os.path.join(folder, path))
     return {
         "name": case.name,
         "file": path,
@@ -255,8 +382,11 @@ def write_case(case, folder, full):
 
 
 def check_against_torchvision():
-    import torchvision
-
+    try:
+        import torchvision
+    except ImportError:
+        print("python3-torchvision is not installed: residual networks were not compared with it", file=sys.stderr)
+        return
     for name, net in (("resnet50", Resnet(True, (3, 4, 6, 3), 64, 1000)), ("resnet18", Resnet(False, (2, 2, 2, 2), 64, 1000))):
         theirs = getattr(torchvision.models, name)().eval()
         randomise(net, 3)

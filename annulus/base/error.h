@@ -1,36 +1,30 @@
-// The one exception of the project: what was expected, what was found, and where.
+// Error, and fail(), which throws one with a formatted message.
 #pragma once
 
 #include <fmt/format.h>
 
-#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "annulus/base/error_type.h"
+
 namespace annulus {
-
-enum class ErrorKind {
-  kUsage,      // the caller asked for something that makes no sense (an option out of range)
-  kInput,      // the data is readable but cannot be used (NaN, one class, mismatched lengths)
-  kFormat,     // a file is not what its format promises (truncated, hostile, unknown)
-  kIo,         // the operating system refused (missing file, full disk)
-  kCancelled,  // the user asked to stop
-  kInternal,   // a defect of this program
-};
-
-class Error : public std::runtime_error {
- public:
-  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
-  ErrorKind kind() const noexcept { return kind_; }
-
- private:
-  ErrorKind kind_;
-};
 
 // Throws Error{kind} with a formatted one-sentence message.
 template <class... Args>
 [[noreturn]] void fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
   throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
+}
+
+// The same about one field of the options. The first {} of the format stands for the name of the field.
+template <class... Args>
+[[noreturn]] void fail_field(ErrorKind kind, std::string_view field,
+                             fmt::format_string<const std::string_view&, Args...> format, Args&&... args) {
+  const std::string_view mark = "\x1f";  // stands where the field will: its name may occur in other arguments
+  const std::string text = fmt::format(format, mark, std::forward<Args>(args)...);
+  const std::size_t at = text.find(mark);
+  throw Error(kind, text.substr(0, at), std::string(field), text.substr(at + mark.size()));
 }
 
 }  // namespace annulus

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <string>
 #include <system_error>
 
 #include "annulus/base/error.h"
@@ -16,14 +17,26 @@ const char* variable(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+// systemd separates the folders of a service by colons.
+std::filesystem::path first_of(const std::string& folders) { return folders.substr(0, folders.find(':')); }
+
 }  // namespace
 
 std::filesystem::path cache_folder() {
   if (const char* own = variable("ANNULUS_CACHE")) return own;
+  if (const char* service = variable("CACHE_DIRECTORY")) return first_of(service);
   if (const char* shared = variable("XDG_CACHE_HOME")) return std::filesystem::path(shared) / "annulus";
   if (const char* home = variable("HOME")) return std::filesystem::path(home) / ".cache" / "annulus";
   fail(ErrorKind::kUsage,
-       "expected ANNULUS_CACHE, XDG_CACHE_HOME or HOME to name a place for the cache, found none set");
+       "expected ANNULUS_CACHE, CACHE_DIRECTORY, XDG_CACHE_HOME or HOME to name a place for the cache, found none set");
+}
+
+std::filesystem::path projects_folder() {
+  if (const char* own = variable("ANNULUS_STUDIO")) return own;
+  if (const char* service = variable("STATE_DIRECTORY")) return first_of(service) / "studio";
+  if (const char* home = variable("HOME")) return std::filesystem::path(home) / "annulus-studio";
+  fail(ErrorKind::kUsage,
+       "expected a project, or ANNULUS_STUDIO, STATE_DIRECTORY or HOME to name a place for projects, found none set");
 }
 
 std::filesystem::path program_folder() {

@@ -1,4 +1,4 @@
-// Where Annulus keeps what it downloads and computes, and where its own installed files are.
+// Where Annulus keeps what it downloads, computes and is given, and where its own installed files are.
 #pragma once
 
 #include <filesystem>
@@ -6,9 +6,14 @@
 
 namespace annulus {
 
-// $ANNULUS_CACHE, else $XDG_CACHE_HOME/annulus, else ~/.cache/annulus; the folder need not exist.
-// Throws Error{kUsage} when none of the three variables is set.
+// $ANNULUS_CACHE, else $CACHE_DIRECTORY (of a systemd service), else $XDG_CACHE_HOME/annulus, else ~/.cache/annulus;
+// the folder need not exist. Throws Error{kUsage} when none of the variables is set.
 std::filesystem::path cache_folder();
+
+// Where the studio's projects are unless the user names a place: $ANNULUS_STUDIO, else $STATE_DIRECTORY/studio (of a
+// systemd service), else ~/annulus-studio; the folder need not exist. Throws Error{kUsage} when none of the variables
+// is set.
+std::filesystem::path projects_folder();
 
 // The folder of the program or shared object that this code was linked into.
 std::filesystem::path program_folder();

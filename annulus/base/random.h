@@ -24,13 +24,14 @@ enum class RandomUse : std::uint32_t {
   kCalibration = 8,
   kSignFlips = 9,
   kAudit = 10,
+  kProjection = 11,
 };
 
 // A random stream. Copies are independent values: there is no hidden position, numbers are asked for by index.
 struct RandomStream {
   std::uint64_t seed = 0;
   RandomUse use = RandomUse::kSynthetic;
-  std::uint32_t stream = 0;  // e.g. the number of a training run, a subset or an episode
+  std::uint32_t stream = 0;  // e.g. the number of a training run, a split or an episode
 
   // Random bits number `block`, four words at once (blocks up to 2^64).
   std::array<std::uint32_t, 4> block(std::uint64_t index) const;

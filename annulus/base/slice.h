@@ -1,11 +1,11 @@
-// A run of things that are counted from 0, and pieces of nearly equal size.
+// Index ranges, and pieces of nearly equal size.
 #pragma once
 
 #include <cstddef>
 
 namespace annulus {
 
-// Things [first, first + count).
+// Indices [first, first + count).
 struct Slice {
   std::size_t first = 0;
   std::size_t count = 0;

@@ -1,4 +1,4 @@
-// Fused Adam rows by Highway, for float and double.
+// Fused Adam updates of rows with Highway, for float and double.
 #include "annulus/kernels/adam.h"
 
 #include <cmath>
@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace annulus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Calls vector_body(j) for whole vectors and tail_body(j) for the numbers left over.
+// Calls vector_body(j) for whole vectors and tail_body(j) for the remaining values.
 template <class T, class VectorBody, class TailBody>
 HWY_INLINE void for_each(std::size_t count, const VectorBody& vector_body, const TailBody& tail_body) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());

@@ -1,15 +1,15 @@
-// Adam, fused with weight normalisation: one call updates a row of a head and yields its new effective weights.
+// Adam fused with weight normalisation: one call updates a row of a head and computes its new effective weights.
 #pragma once
 
 #include <cstddef>
 
 namespace annulus {
 
-// The numbers of one Adam step, bias corrections worked out once.
+// The constants of one Adam step, with the bias corrections computed once.
 template <class T>
 struct AdamStep {
   T beta1, beta2;
-  T rest1, rest2;  // 1 - beta, taken in double: in float 1 - 0.999 is wrong in the fifth digit
+  T rest1, rest2;  // 1 - beta, computed in double: in float 1 - 0.999 is wrong in the fifth digit
   T step_size;     // learning rate / (1 - beta1^t)
   T second_scale;  // 1 / sqrt(1 - beta2^t)
   T guard;         // added to the root of the second moment
@@ -19,7 +19,7 @@ struct AdamStep {
                      double guard = 1e-8);
 };
 
-// First and second moments of one row: `count` numbers of the direction each, and those of its gain or bias.
+// First and second moments of one row: `count` values each for the direction, and those of its gain or bias.
 template <class T>
 struct AdamMoments {
   T* first;
@@ -34,7 +34,7 @@ template <class T>
 T adam_weight_norm_row(const AdamStep<T>& step, std::size_t count, T* direction, T* gain, T* gradient,
                        const AdamMoments<T>& moments, T* weights);
 
-// Linear head: weights and bias are updated as they are.
+// Linear head: weights and bias are updated directly.
 template <class T>
 void adam_plain_row(const AdamStep<T>& step, std::size_t count, T* weights, T* bias, const T* gradient, T bias_gradient,
                     const AdamMoments<T>& moments);

@@ -1,4 +1,4 @@
-// Two passes over the logits of a block: sums first, gradients once the others' sums are in.
+// Two passes over the logits of a block: the sums first, then the gradients once the sums of all blocks are known.
 #include "annulus/kernels/block_softmax.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 #define ANNULUS_KERNELS_BLOCK_SOFTMAX_SIZES
 namespace annulus {
 
-inline constexpr std::size_t kNoiseTogether = 2;    // noise rows: as many as the registers hold
-inline constexpr std::size_t kClassesAtOnce = 512;  // whose gradients stay in the cache while all pairs pass by
+inline constexpr std::size_t kNoiseTogether = 2;    // noise rows: as many as fit in the registers
+inline constexpr std::size_t kClassesAtOnce = 512;  // their gradients stay in the cache during a pass over all pairs
 
 }  // namespace annulus
 #endif
@@ -69,7 +69,7 @@ HWY_INLINE T exponential_sum_of(const T* a, const T* b, T factor, T shift, std::
   const std::size_t lanes = hn::Lanes(d);
   const V factors = hn::Set(d, factor);
   const V shifts = hn::Set(d, shift);
-  V sums[2] = {hn::Zero(d), hn::Zero(d)};  // two, so that additions do not wait for each other
+  V sums[2] = {hn::Zero(d), hn::Zero(d)};  // two, so that additions are independent
   std::size_t j = 0;
   for (; j + 2 * lanes <= count; j += 2 * lanes) {
     V value[2];
@@ -91,20 +91,20 @@ HWY_INLINE T exponential_sum_of(const T* a, const T* b, T factor, T shift, std::
 
 template <class T>
 void statistics(const VirtualLogits<T>& logits, const BlockStatistics<T>& out) {
-  const std::size_t classes = logits.original.cols();
+  const std::size_t classes = logits.example.cols();
   for (std::size_t r = 0; r < logits.noise.rows(); ++r) {
     const T* noise = row_at(logits.noise, r);
-    for (std::size_t i = 0; i < logits.original.rows(); ++i) {
-      const T* original = row_at(logits.original, i);
+    for (std::size_t i = 0; i < logits.example.rows(); ++i) {
+      const T* example = row_at(logits.example, i);
       const T scale = logits.scale(i, r);
-      const T best = largest_of(original, noise, classes);
+      const T best = largest_of(example, noise, classes);
       const T factor = scale * kUnit<T>;
-      const T sum = exponential_sum_of(original, noise, factor, factor * best, classes);
+      const T sum = exponential_sum_of(example, noise, factor, factor * best, classes);
       out.largest(i, r) = scale * best;
       out.log_sum(i, r) = scale * best + std::log(sum);
       const std::int32_t label = logits.labels[i];
       const bool inside = label >= 0 && static_cast<std::size_t>(label) < classes;
-      out.label(i, r) = inside ? scale * (original[label] + noise[label]) : std::numeric_limits<T>::lowest();
+      out.label(i, r) = inside ? scale * (example[label] + noise[label]) : std::numeric_limits<T>::lowest();
     }
   }
 }
@@ -118,15 +118,15 @@ struct NoiseTerms {
   T weight;
 };
 
-// Adds weighted probabilities of `count` classes to the gradient rows of an original and of kCount noise rows.
+// Adds weighted probabilities of `count` classes to the gradient rows of a training example and of kCount noise rows.
 template <std::size_t kCount, class T>
-HWY_INLINE void add_probabilities(const T* original, T* gradient, const NoiseTerms<T>* terms, std::size_t count) {
+HWY_INLINE void add_probabilities(const T* example, T* gradient, const NoiseTerms<T>* terms, std::size_t count) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t lanes = hn::Lanes(d);
   std::size_t j = 0;
   for (; j + lanes <= count; j += lanes) {
-    const V base = hn::LoadU(d, original + j);
+    const V base = hn::LoadU(d, example + j);
     V sum = hn::LoadU(d, gradient + j);
     V value[kCount];
     for (std::size_t q = 0; q < kCount; ++q) {
@@ -143,7 +143,7 @@ HWY_INLINE void add_probabilities(const T* original, T* gradient, const NoiseTer
   }
   if (j == count) return;
   const std::size_t left = count - j;
-  const V base = load_first(d, original + j, left);
+  const V base = load_first(d, example + j, left);
   for (std::size_t q = 0; q < kCount; ++q) {
     const V logit = hn::Add(base, load_first(d, terms[q].noise + j, left));
     const V argument = hn::MulSub(logit, hn::Set(d, terms[q].factor), hn::Set(d, terms[q].shift));
@@ -158,14 +158,14 @@ struct BlockPass {
   const VirtualLogits<T>& logits;
   ConstMatrixView<T> log_sum;
   T gradient_scale;
-  MatrixView<T> original_gradient;
+  MatrixView<T> example_gradient;
   MatrixView<T> noise_gradient;
 };
 
-// All originals against kCount noise rows, for classes [first, first + count).
+// All training examples against kCount noise rows, for classes [first, first + count).
 template <std::size_t kCount, class T>
 HWY_INLINE void add_tile(const BlockPass<T>& pass, std::size_t first_noise, std::size_t first, std::size_t count) {
-  for (std::size_t i = 0; i < pass.logits.original.rows(); ++i) {
+  for (std::size_t i = 0; i < pass.logits.example.rows(); ++i) {
     NoiseTerms<T> terms[kCount];
     for (std::size_t q = 0; q < kCount; ++q) {
       const std::size_t r = first_noise + q;
@@ -173,7 +173,7 @@ HWY_INLINE void add_tile(const BlockPass<T>& pass, std::size_t first_noise, std:
       terms[q] = {row_at(pass.logits.noise, r) + first, row_at(pass.noise_gradient, r) + first, scale * kUnit<T>,
                   pass.log_sum(i, r) * kUnit<T>, pass.gradient_scale * scale};
     }
-    add_probabilities<kCount>(row_at(pass.logits.original, i) + first, row_at(pass.original_gradient, i) + first, terms,
+    add_probabilities<kCount>(row_at(pass.logits.example, i) + first, row_at(pass.example_gradient, i) + first, terms,
                               count);
   }
 }
@@ -182,12 +182,12 @@ HWY_INLINE void add_tile(const BlockPass<T>& pass, std::size_t first_noise, std:
 template <class T>
 double subtract_targets(const BlockPass<T>& pass, std::size_t classes, T smoothing) {
   const VirtualLogits<T>& logits = pass.logits;
-  const std::size_t own = logits.original.cols();
-  const T share = smoothing / static_cast<T>(classes);
+  const std::size_t own = logits.example.cols();
+  const T fraction = smoothing / static_cast<T>(classes);
   double loss = 0.0;
-  for (std::size_t i = 0; i < logits.original.rows(); ++i) {
-    const T* original = row_at(logits.original, i);
-    const T original_sum = row_sum(original, own);
+  for (std::size_t i = 0; i < logits.example.rows(); ++i) {
+    const T* example = row_at(logits.example, i);
+    const T example_sum = row_sum(example, own);
     const std::int32_t label = logits.labels[i];
     const bool inside = label >= 0 && static_cast<std::size_t>(label) < own;
     T scales = 0;
@@ -195,29 +195,29 @@ double subtract_targets(const BlockPass<T>& pass, std::size_t classes, T smoothi
       const T scale = logits.scale(i, r);
       const T* noise = row_at(logits.noise, r);
       scales += scale;
-      loss -= static_cast<double>(share * scale * original_sum);
+      loss -= static_cast<double>(fraction * scale * example_sum);
       if (!inside) continue;
       const T target = pass.gradient_scale * (T{1} - smoothing) * scale;
-      row_at(pass.original_gradient, i)[label] -= target;
+      row_at(pass.example_gradient, i)[label] -= target;
       row_at(pass.noise_gradient, r)[label] -= target;
-      loss -= static_cast<double>((T{1} - smoothing) * scale * (original[label] + noise[label]));
+      loss -= static_cast<double>((T{1} - smoothing) * scale * (example[label] + noise[label]));
     }
-    add_constant_to(row_at(pass.original_gradient, i), own, -pass.gradient_scale * share * scales);
+    add_constant_to(row_at(pass.example_gradient, i), own, -pass.gradient_scale * fraction * scales);
   }
   for (std::size_t r = 0; r < logits.noise.rows(); ++r) {
     T scales = 0;
-    for (std::size_t i = 0; i < logits.original.rows(); ++i) scales += logits.scale(i, r);
-    loss -= static_cast<double>(share * scales * row_sum(row_at(logits.noise, r), own));
-    add_constant_to(row_at(pass.noise_gradient, r), own, -pass.gradient_scale * share * scales);
+    for (std::size_t i = 0; i < logits.example.rows(); ++i) scales += logits.scale(i, r);
+    loss -= static_cast<double>(fraction * scales * row_sum(row_at(logits.noise, r), own));
+    add_constant_to(row_at(pass.noise_gradient, r), own, -pass.gradient_scale * fraction * scales);
   }
   return loss;
 }
 
 template <class T>
 double gradient_of_block(const VirtualLogits<T>& logits, ConstMatrixView<T> log_sum, std::size_t classes, T smoothing,
-                         T gradient_scale, MatrixView<T> original_gradient, MatrixView<T> noise_gradient) {
-  const BlockPass<T> pass{logits, log_sum, gradient_scale, original_gradient, noise_gradient};
-  const std::size_t own = logits.original.cols();
+                         T gradient_scale, MatrixView<T> example_gradient, MatrixView<T> noise_gradient) {
+  const BlockPass<T> pass{logits, log_sum, gradient_scale, example_gradient, noise_gradient};
+  const std::size_t own = logits.example.cols();
   for (std::size_t first = 0; first < own; first += kClassesAtOnce) {
     const std::size_t count = std::min(kClassesAtOnce, own - first);
     std::size_t r = 0;
@@ -236,12 +236,12 @@ void statistics_double(const VirtualLogits<double>& logits, const BlockStatistic
   statistics(logits, out);
 }
 double block_float(const VirtualLogits<float>& logits, ConstMatrixView<float> log_sum, std::size_t classes,
-                   float smoothing, float gradient_scale, MatrixView<float> original, MatrixView<float> noise) {
-  return gradient_of_block(logits, log_sum, classes, smoothing, gradient_scale, original, noise);
+                   float smoothing, float gradient_scale, MatrixView<float> example, MatrixView<float> noise) {
+  return gradient_of_block(logits, log_sum, classes, smoothing, gradient_scale, example, noise);
 }
 double block_double(const VirtualLogits<double>& logits, ConstMatrixView<double> log_sum, std::size_t classes,
-                    double smoothing, double gradient_scale, MatrixView<double> original, MatrixView<double> noise) {
-  return gradient_of_block(logits, log_sum, classes, smoothing, gradient_scale, original, noise);
+                    double smoothing, double gradient_scale, MatrixView<double> example, MatrixView<double> noise) {
+  return gradient_of_block(logits, log_sum, classes, smoothing, gradient_scale, example, noise);
 }
 
 }  // namespace annulus::HWY_NAMESPACE
@@ -267,17 +267,17 @@ void block_statistics(const VirtualLogits<double>& logits, const BlockStatistics
 
 template <>
 double block_gradient(const VirtualLogits<float>& logits, ConstMatrixView<float> log_sum, std::size_t classes,
-                      float smoothing, float gradient_scale, MatrixView<float> original_gradient,
+                      float smoothing, float gradient_scale, MatrixView<float> example_gradient,
                       MatrixView<float> noise_gradient) {
-  return HWY_DYNAMIC_DISPATCH(block_float)(logits, log_sum, classes, smoothing, gradient_scale, original_gradient,
+  return HWY_DYNAMIC_DISPATCH(block_float)(logits, log_sum, classes, smoothing, gradient_scale, example_gradient,
                                            noise_gradient);
 }
 
 template <>
 double block_gradient(const VirtualLogits<double>& logits, ConstMatrixView<double> log_sum, std::size_t classes,
-                      double smoothing, double gradient_scale, MatrixView<double> original_gradient,
+                      double smoothing, double gradient_scale, MatrixView<double> example_gradient,
                       MatrixView<double> noise_gradient) {
-  return HWY_DYNAMIC_DISPATCH(block_double)(logits, log_sum, classes, smoothing, gradient_scale, original_gradient,
+  return HWY_DYNAMIC_DISPATCH(block_double)(logits, log_sum, classes, smoothing, gradient_scale, example_gradient,
                                             noise_gradient);
 }
 

@@ -19,7 +19,7 @@ HWY_BEFORE_NAMESPACE();
 namespace annulus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Exponentials are taken of numbers in units of `kUnit`: float works in powers of two, which saves a multiplication.
+// Exponentials take arguments in units of `kUnit`: float works in powers of two, which saves a multiplication.
 template <class T>
 inline constexpr T kUnit = std::is_same_v<T, float> ? static_cast<T>(1.4426950408889634) : T{1};
 
@@ -31,14 +31,14 @@ inline constexpr float kPower3 = 0.055507132974691925F;
 inline constexpr float kPower4 = 0.009675541272859176F;
 inline constexpr float kPower5 = 0.0013276464243910553F;
 
-// Where powers of two end: below it, exponentials of float stay there.
+// The smallest argument: below it, float exponentials are constant.
 inline constexpr float kLeastPower = -126.0F;
 
-// Whether an exponential minds that its argument may be below kLeastPower; not to costs a tenth less.
+// Whether an exponential handles arguments below kLeastPower; not handling them costs a tenth less.
 enum class Range : unsigned char { kAny, kNormal };
 
-// x[q] = e^x[q] of x in units of kUnit, for x <= 0 up to rounding: for float 2^x, relative error below 2e-7. Step by
-// step for all of x, so that a processor has several to work on.
+// x[q] = e^x[q] for x in units of kUnit and x <= 0 up to rounding: for float 2^x, relative error below 2e-7. Each step
+// is done for all of x, so that the operations overlap.
 template <Range kRange, std::size_t kCount, class D>
 HWY_INLINE void exponentials(D d, hn::Vec<D>* x) {
   if constexpr (std::is_same_v<hn::TFromD<D>, float>) {
@@ -47,7 +47,7 @@ HWY_INLINE void exponentials(D d, hn::Vec<D>* x) {
     if constexpr (kRange == Range::kAny) {
       for (std::size_t q = 0; q < kCount; ++q) x[q] = hn::Max(x[q], hn::Set(d, kLeastPower));
     }
-    // Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits.
+    // Adding 1.5 * 2^23 rounds to an integer in the low bits.
     const auto magic = hn::Set(d, 12582912.0F);
     V shifted[kCount];
     V power[kCount];
@@ -72,7 +72,7 @@ HWY_INLINE hn::Vec<D> exponential(D d, hn::Vec<D> x) {
   return x;
 }
 
-// The first `count` numbers at `from`, zeros after them; reads no further.
+// The first `count` values at `from`, followed by zeros; reads no further.
 template <class D>
 HWY_INLINE hn::Vec<D> load_first(D d, const hn::TFromD<D>* from, std::size_t count) {
 #if HWY_MEM_OPS_MIGHT_FAULT

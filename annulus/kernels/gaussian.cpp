@@ -1,8 +1,8 @@
 // Philox4x32-10 and Box-Muller, vectorised over counter blocks.
 //
-// Numbers are laid out in chunks of 64, made from 16 consecutive counter blocks: number w * 16 + b of a chunk comes
-// from word w of block b. So any vector length that divides 16 writes its numbers without shuffling, and the layout is
-// the same for all of them.
+// Values are stored in chunks of 64, made from 16 consecutive counter blocks: value w * 16 + b of a chunk comes from
+// word w of block b. Any vector length that divides 16 can therefore write without shuffling, and the layout is the
+// same for all of them.
 #include "annulus/kernels/gaussian.h"
 
 #include <algorithm>
@@ -86,7 +86,7 @@ HWY_INLINE void box_muller(VecU word0, VecU word1, VecF& first, VecF& second) {
   second = hn::Mul(radius, hn::Xor(hn::IfThenElse(odd, cosine, sine), hn::BitCast(d, sine_sign)));
 }
 
-// All 64 numbers of one chunk.
+// All 64 values of one chunk.
 HWY_INLINE void make_chunk(std::uint64_t chunk, std::uint32_t stream, std::uint32_t use, std::uint64_t seed,
                            float* out) {
   const TagF d;

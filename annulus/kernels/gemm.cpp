@@ -1,4 +1,4 @@
-// Products cut into tiles of the result; each tile is one single-threaded call.
+// Products are divided into tiles of the result; each tile is one single-threaded call.
 #include "annulus/kernels/gemm.h"
 
 #include <dlfcn.h>
@@ -16,8 +16,8 @@
 namespace annulus {
 namespace {
 
-// oneDNN threads by OpenMP, whose setting is a thread's own: tell the runtime that oneDNN loaded, once for each of our
-// threads, to stay on the calling thread. Found by name, so that the build needs no OpenMP of its own.
+// oneDNN uses OpenMP, whose thread count is set per thread: it is set to 1 once for each of our threads, so that oneDNN
+// stays on the calling thread. The function is looked up by name, so that the build does not need OpenMP.
 void keep_onednn_on_this_thread() {
   thread_local const bool done = [] {
     using SetThreads = void (*)(int);
@@ -30,8 +30,8 @@ void keep_onednn_on_this_thread() {
 }
 
 // oneDNN, up to 3.11 at least, computes products with the stack pointer in its work space on the heap (its issue 4845):
-// the frame of a signal that came then, Ctrl-C say, would overwrite what stands there. Signals wait until the product
-// is done; those of faults cannot, and need not.
+// the frame of a signal that arrives then, such as Ctrl-C, would overwrite it. Signals are blocked until the product is
+// done; those of faults cannot be, and need not be.
 class SignalsWait {
  public:
   SignalsWait() {
@@ -55,7 +55,7 @@ struct Size {
 
 bool flips(Transpose transpose) { return transpose == Transpose::kYes; }
 
-// Length of the sums of a product.
+// The inner dimension of a product.
 template <class T>
 std::size_t inner_size(const GemmCall<T>& call) {
   const std::size_t inner = flips(call.transpose_a) ? call.a.rows() : call.a.cols();
@@ -67,7 +67,7 @@ std::size_t inner_size(const GemmCall<T>& call) {
 
 std::size_t pieces(std::size_t length, std::size_t piece) { return (length + piece - 1) / piece; }
 
-// The products that narrow_gemm.h has, by which side is short.
+// The variants of narrow_gemm.h, by which side is short.
 enum class Shape : std::uint8_t { kGeneral, kFewColumns, kFewRows, kFewSums };
 
 Shape shape_of(const GemmCall<float>& call) {
@@ -80,8 +80,8 @@ Shape shape_of(const GemmCall<float>& call) {
   return Shape::kGeneral;
 }
 
-// The tile size at which oneDNN was measured to be fastest for a kind of product, halved until there is work for a few
-// threads. It depends on the problem alone, so that results do not depend on the number of threads.
+// The tile size at which oneDNN was measured to be fastest for a kind of product, halved until there are tiles for a
+// few threads. It depends on the problem alone, so that results do not depend on the number of threads.
 Size tile_size(const GemmCall<float>& call) {
   constexpr std::size_t kFewestTiles = 4;
   constexpr std::size_t kSmallest = 64;

@@ -10,7 +10,7 @@ namespace annulus {
 namespace {
 
 float widen(std::uint16_t half) {
-  // Exponent and fraction moved to float's places; the product corrects the bias, for subnormal numbers too.
+  // Exponent and mantissa are moved to their places in a float; the product corrects the bias, also for subnormals.
   const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7FFFU) << 13;
   std::uint32_t bits = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1.0p112F);
   if ((half & 0x7C00U) == 0x7C00U) bits |= 0x7F800000U;  // infinity and NaN
@@ -27,7 +27,7 @@ std::uint16_t narrow(float value) {
   } else if (magnitude >= 0x477FF000U) {
     half = 0x7C00U;  // 65520 and more round to infinity
   } else if (magnitude < 0x38800000U) {
-    // Below 2^-14 the unit is 2^-24, which is the last place of numbers near 0.5: the addition rounds.
+    // Below 2^-14 the unit is 2^-24, which is the last place of values near 0.5: the addition rounds.
     half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - 0x3F000000U;
   } else {
     const std::uint32_t to_even = magnitude >> 13 & 1U;

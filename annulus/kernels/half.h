@@ -8,7 +8,7 @@ namespace annulus {
 
 // out[i] = the float that in[i] encodes, exactly; sizes must match.
 void widen_half(std::span<const std::uint16_t> in, std::span<float> out);
-// out[i] = in[i] rounded to nearest even; too large becomes infinity.
+// out[i] = in[i] rounded to nearest even; too large values become infinity.
 void narrow_half(std::span<const float> in, std::span<std::uint16_t> out);
 
 }  // namespace annulus

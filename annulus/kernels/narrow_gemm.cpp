@@ -1,4 +1,4 @@
-// Narrow products by Highway: every number of the long operand is loaded once for all of the short one.
+// Narrow products with Highway: every value of the long operand is loaded once for all of the short one.
 #include "annulus/kernels/narrow_gemm.h"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ struct Target {
   std::size_t col_step;
 };
 
-// Ten sums of two rows of a with five rows of b fit the registers of every instruction set. Unused ones of `kCols` are
-// left out by the compiler.
+// Ten sums of two rows of a with five rows of b fit in the registers of every instruction set. Unused ones of `kCols`
+// are removed by the compiler.
 template <std::size_t kCols>
 void two_rows(float alpha, const float* a0, const float* a1, const float* b, std::size_t stride, std::size_t count,
               const Target& target) {
@@ -70,14 +70,15 @@ void two_rows(float alpha, const float* a0, const float* a1, const float* b, std
       sums[1][j] += a1[k] * b[j * stride + k];
     }
   }
-  // A second row that stands for none is the first again.
+  // A missing second row is replaced by the first.
   for (std::size_t j = 0; j < kCols; ++j) {
     target.out[j * target.col_step] = alpha * sums[0][j];
     if (a1 != a0) target.out[target.row_step + j * target.col_step] = alpha * sums[1][j];
   }
 }
 
-// With one or two rows of b, two of a would wait for their sums: here are eight and four, each summed as above.
+// With one or two rows of b, two rows of a would wait for their sums: here eight and four are used, each summed as
+// above.
 void eight_rows(float alpha, const float* a, std::size_t a_stride, const float* b, std::size_t count,
                 const Target& target) {
   const Tag d;
@@ -159,7 +160,7 @@ void all_rows(float alpha, const float* a, std::size_t a_stride, std::size_t row
   }
 }
 
-// Cuts `count` into runs of at most five and calls work(first, length as a constant) for each.
+// Divides `count` into groups of at most five and calls work(first, length as a constant) for each.
 template <class Work>
 void by_fives(std::size_t count, const Work& work) {
   const std::size_t turns = (count + 4) / 5;
@@ -254,7 +255,7 @@ void add_sums(float alpha, const float* weights, std::size_t weight_stride, cons
 
 void sums(float alpha, const float* weights, std::size_t weight_stride, std::size_t cols, const float* b,
           std::size_t b_stride, std::size_t rows, std::size_t count, float* out, std::size_t out_stride) {
-  constexpr std::size_t kRowsAtATime = 32;  // each lies in a page of its own: as many as the processor remembers
+  constexpr std::size_t kRowsAtATime = 32;  // each lies in its own page: as many as the processor's TLB holds
   for (std::size_t m = 0; m < cols; ++m) std::fill_n(out + m * out_stride, count, 0.0F);
   for (std::size_t row = 0; row < rows; row += kRowsAtATime) {
     const std::size_t block = std::min(kRowsAtATime, rows - row);

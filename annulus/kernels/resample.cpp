@@ -1,4 +1,4 @@
-// The resizing passes through Highway: exact integer sums, so every instruction set gives the same pixels.
+// The passes of resizing with Highway: exact integer sums, so every instruction set gives the same pixels.
 #include "annulus/kernels/resample.h"
 
 #include <cassert>

@@ -10,11 +10,11 @@
 
 namespace annulus {
 
-// Fractional bits of a weight. The sizes of the weights of one output must add up to less than 2 (bicubic: 1.3), so
-// that a sum of 255 times each fits 32 bits.
+// Fractional bits of a weight. The absolute weights of one output must add up to less than 2 (bicubic: 1.3), so that a
+// sum of 255 times each fits in 32 bits.
 inline constexpr int kResampleBits = 22;
 
-// For every output position along one axis, the run of input positions it is made from and their weights.
+// For every output position along one axis, the range of input positions that it depends on and their weights.
 struct ResampleAxis {
   struct Window {
     std::uint32_t first = 0;  // input position of the first weight
@@ -33,7 +33,7 @@ struct ResampleAxis {
 // and clamped to 0..255. Rows must match; out.cols() = 3 * windows; windows must lie inside in.cols() / 3 pixels.
 void resample_rgb_rows(ConstMatrixView<std::uint8_t> in, const ResampleAxis& axis, MatrixView<std::uint8_t> out);
 
-// out[j] = the weighted sum over i of in(i, j), rounded and clamped; one weight a row, out.size() = in.cols().
+// out[j] = the weighted sum over i of in(i, j), rounded and clamped; one weight per row, out.size() = in.cols().
 void resample_columns(ConstMatrixView<std::uint8_t> in, std::span<const std::int32_t> weights,
                       std::span<std::uint8_t> out);
 

@@ -1,4 +1,4 @@
-// Row jobs by Highway, for float and double.
+// Operations on rows with Highway, for float and double.
 #include "annulus/kernels/rows.h"
 
 #include <cassert>
@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace annulus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Several sums at a time: one alone would wait for its own last addition.
+// Several sums at a time, so that additions do not wait for each other.
 template <class T>
 T squared_length_impl(const T* row, std::size_t count) {
   const hn::ScalableTag<T> d;
@@ -63,20 +63,20 @@ void scale_impl(T* row, std::size_t count, T factor) {
 }
 
 template <class T>
-T virtual_row_impl(const T* original, const T* shape, const T* noise, T radius, T* out, std::size_t count) {
+T virtual_row_impl(const T* example, const T* shape, const T* noise, T radius, T* out, std::size_t count) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   auto sum = hn::Zero(d);
   std::size_t j = 0;
   for (; j + lanes <= count; j += lanes) {
     const auto move = hn::Mul(hn::Mul(hn::Set(d, radius), hn::LoadU(d, shape + j)), hn::LoadU(d, noise + j));
-    const auto value = hn::Add(hn::LoadU(d, original + j), move);
+    const auto value = hn::Add(hn::LoadU(d, example + j), move);
     hn::StoreU(value, d, out + j);
     sum = hn::MulAdd(value, value, sum);
   }
   T total = hn::GetLane(hn::SumOfLanes(d, sum));
   for (; j < count; ++j) {
-    out[j] = original[j] + radius * shape[j] * noise[j];
+    out[j] = example[j] + radius * shape[j] * noise[j];
     total += out[j] * out[j];
   }
   return total;
@@ -101,13 +101,13 @@ void multiply_double(const double* row, const double* shape, double* out, std::s
 }
 void scale_float(float* row, std::size_t count, float factor) { scale_impl(row, count, factor); }
 void scale_double(double* row, std::size_t count, double factor) { scale_impl(row, count, factor); }
-float virtual_row_float(const float* original, const float* shape, const float* noise, float radius, float* out,
+float virtual_row_float(const float* example, const float* shape, const float* noise, float radius, float* out,
                         std::size_t count) {
-  return virtual_row_impl(original, shape, noise, radius, out, count);
+  return virtual_row_impl(example, shape, noise, radius, out, count);
 }
-double virtual_row_double(const double* original, const double* shape, const double* noise, double radius, double* out,
+double virtual_row_double(const double* example, const double* shape, const double* noise, double radius, double* out,
                           std::size_t count) {
-  return virtual_row_impl(original, shape, noise, radius, out, count);
+  return virtual_row_impl(example, shape, noise, radius, out, count);
 }
 void add_float(const float* row, float* out, std::size_t count) { add_impl(row, out, count); }
 void add_double(const double* row, double* out, std::size_t count) { add_impl(row, out, count); }
@@ -159,17 +159,17 @@ void scale_row(std::span<double> row, double factor) {
 }
 
 template <>
-float virtual_row(std::span<const float> original, std::span<const float> shape, std::span<const float> noise,
+float virtual_row(std::span<const float> example, std::span<const float> shape, std::span<const float> noise,
                   float radius, std::span<float> out) {
-  assert(shape.size() == original.size() && noise.size() == original.size() && out.size() == original.size());
-  return HWY_DYNAMIC_DISPATCH(virtual_row_float)(original.data(), shape.data(), noise.data(), radius, out.data(),
+  assert(shape.size() == example.size() && noise.size() == example.size() && out.size() == example.size());
+  return HWY_DYNAMIC_DISPATCH(virtual_row_float)(example.data(), shape.data(), noise.data(), radius, out.data(),
                                                  out.size());
 }
 template <>
-double virtual_row(std::span<const double> original, std::span<const double> shape, std::span<const double> noise,
+double virtual_row(std::span<const double> example, std::span<const double> shape, std::span<const double> noise,
                    double radius, std::span<double> out) {
-  assert(shape.size() == original.size() && noise.size() == original.size() && out.size() == original.size());
-  return HWY_DYNAMIC_DISPATCH(virtual_row_double)(original.data(), shape.data(), noise.data(), radius, out.data(),
+  assert(shape.size() == example.size() && noise.size() == example.size() && out.size() == example.size());
+  return HWY_DYNAMIC_DISPATCH(virtual_row_double)(example.data(), shape.data(), noise.data(), radius, out.data(),
                                                   out.size());
 }
 

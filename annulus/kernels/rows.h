@@ -1,4 +1,4 @@
-// Small vector jobs on rows: lengths, normalisation, virtual rows.
+// Vector operations on rows: lengths, normalisation, virtual examples.
 #pragma once
 
 #include <span>
@@ -18,9 +18,10 @@ void multiply_row(std::span<const T> row, std::span<const T> shape, std::span<T>
 template <class T>
 void scale_row(std::span<T> row, T factor);
 
-// out = original + radius * (shape . noise) element by element; returns the squared length of out. out may be noise.
+// A virtual example (equation 2 of the paper): out = example + radius * (shape . noise) element by element; returns the
+// squared length of out. out may be noise.
 template <class T>
-T virtual_row(std::span<const T> original, std::span<const T> shape, std::span<const T> noise, T radius,
+T virtual_row(std::span<const T> example, std::span<const T> shape, std::span<const T> noise, T radius,
               std::span<T> out);
 
 // out += row.

@@ -1,4 +1,4 @@
-// Row softmax by Highway: one pass for the maximum, one for the exponentials, one to scale.
+// Row softmax with Highway: one pass for the maximum, one for the exponentials, one to scale.
 #include "annulus/kernels/softmax_loss.h"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ LossSums loss_gradient(T* data, std::size_t rows, std::size_t cols, std::size_t 
     const auto label = static_cast<std::size_t>(labels[i]);
     const T label_logit = row[label];
     const T largest = row_max(row, cols);
-    if (label_logit >= largest) ++sums.hits;
+    if (label_logit >= largest) ++sums.correct;
     T plain_sum;
     const T total = exponentials(row, cols, largest, plain_sum);
     const T mean = plain_sum / static_cast<T>(cols);

@@ -1,4 +1,4 @@
-// Softmax cross-entropy with label smoothing on rows of logits: loss, hits and gradient in one call.
+// Softmax cross-entropy with label smoothing on rows of logits: loss, number of correct rows and gradient in one call.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 namespace annulus {
 
 struct LossSums {
-  double loss = 0.0;     // summed over rows
-  std::size_t hits = 0;  // rows whose label has the largest logit
+  double loss = 0.0;        // summed over rows
+  std::size_t correct = 0;  // rows whose label has the largest logit
 
   LossSums& operator+=(const LossSums& other) {
     loss += other.loss;
-    hits += other.hits;
+    correct += other.correct;
     return *this;
   }
 };

@@ -1,4 +1,4 @@
-// One exponential for every (original, noise row, class), in blocks of 2 x 2 pairs; nothing of that size is stored.
+// One exponential for every (example, noise row, class), in blocks of 2 x 2 pairs; nothing of that size is stored.
 #include "annulus/kernels/virtual_softmax.h"
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 #define ANNULUS_KERNELS_VIRTUAL_SOFTMAX_BLOCK
 namespace annulus {
 
-inline constexpr std::size_t kNoiseBlock = 2;     // noise rows handled together: as many as the registers hold
-inline constexpr std::size_t kOriginalBlock = 2;  // originals handled together: they share loads of the noise gradient
+inline constexpr std::size_t kNoiseBlock = 2;    // noise rows handled together: as many as fit in the registers
+inline constexpr std::size_t kExampleBlock = 2;  // training examples handled together: share loads of noise gradients
 
 }  // namespace annulus
 #endif
@@ -45,10 +45,10 @@ struct PairTerms {
   T shift;            // subtracted, in units of kUnit
 };
 
-// exponentials = exp(factor * (original + noise) - shift) for kCount noise rows at once; their sums into `sums` and,
-// where hits are counted, the largest ones into `largest`.
-template <std::size_t kCount, bool kHits, Range kRange, class T>
-HWY_INLINE void exponential_rows(const T* original, const PairTerms<T>* terms, std::size_t classes, T* sums,
+// exponentials = exp(factor * (example + noise) - shift) for kCount noise rows at once; their sums go to `sums` and, if
+// correct pairs are counted, the largest ones to `largest`.
+template <std::size_t kCount, bool kCountCorrect, Range kRange, class T>
+HWY_INLINE void exponential_rows(const T* example, const PairTerms<T>* terms, std::size_t classes, T* sums,
                                  T* largest) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
@@ -65,7 +65,7 @@ HWY_INLINE void exponential_rows(const T* original, const PairTerms<T>* terms, s
   }
   std::size_t j = 0;
   for (; j + lanes <= classes; j += lanes) {
-    const V base = hn::LoadU(d, original + j);
+    const V base = hn::LoadU(d, example + j);
     V value[kCount];
     for (std::size_t q = 0; q < kCount; ++q) {
       value[q] = hn::MulSub(hn::Add(base, hn::LoadU(d, terms[q].noise + j)), factor[q], shift[q]);
@@ -73,31 +73,32 @@ HWY_INLINE void exponential_rows(const T* original, const PairTerms<T>* terms, s
     exponentials<kRange, kCount>(d, value);
     for (std::size_t q = 0; q < kCount; ++q) {
       total[q] = hn::Add(total[q], value[q]);
-      if constexpr (kHits) best[q] = hn::Max(best[q], value[q]);
+      if constexpr (kCountCorrect) best[q] = hn::Max(best[q], value[q]);
       hn::StoreU(value[q], d, terms[q].exponentials + j);
     }
   }
   if (j < classes) {
     const std::size_t left = classes - j;
     const auto mask = hn::FirstN(d, left);
-    const V base = load_first(d, original + j, left);
+    const V base = load_first(d, example + j, left);
     for (std::size_t q = 0; q < kCount; ++q) {
       const V logit = hn::Add(base, load_first(d, terms[q].noise + j, left));
       const V value = hn::IfThenElseZero(mask, exponential(d, hn::MulSub(logit, factor[q], shift[q])));
       total[q] = hn::Add(total[q], value);
-      if constexpr (kHits) best[q] = hn::Max(best[q], value);
+      if constexpr (kCountCorrect) best[q] = hn::Max(best[q], value);
       store_first(d, value, terms[q].exponentials + j, left);
     }
   }
   for (std::size_t q = 0; q < kCount; ++q) {
     sums[q] = hn::GetLane(hn::SumOfLanes(d, total[q]));
-    if constexpr (kHits) largest[q] = hn::GetLane(hn::MaxOfLanes(d, best[q]));
+    if constexpr (kCountCorrect) largest[q] = hn::GetLane(hn::MaxOfLanes(d, best[q]));
   }
 }
 
-// One original of a block: its logits, its gradient row, and the terms of its pairs with kNoiseBlock noise rows.
+// One training example of a block: its logits, its gradient row, and the terms of its pairs with kNoiseBlock noise
+// rows.
 template <class T>
-struct OriginalTerms {
+struct ExampleTerms {
   const T* logits;
   T* gradient;
   const T* scales;
@@ -107,29 +108,29 @@ struct OriginalTerms {
   T weights[kNoiseBlock];  // gradient_scale * scale / sum of exponentials
 };
 
-// Adds the weighted exponentials of all pairs to the gradient rows of the originals and of the noise rows. Several
-// originals at once, because every noise row is then loaded and stored once for all of them.
-template <std::size_t kOriginals, std::size_t kCount, class T>
-HWY_INLINE void accumulate_rows(const OriginalTerms<T>* originals, std::size_t classes) {
+// Adds the weighted exponentials of all pairs to the gradient rows of the training examples and of the noise rows.
+// Several training examples at once, because every noise row is then loaded and stored once for all of them.
+template <std::size_t kExamples, std::size_t kCount, class T>
+HWY_INLINE void accumulate_rows(const ExampleTerms<T>* examples, std::size_t classes) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t lanes = hn::Lanes(d);
   const auto add = [&](std::size_t j, const auto& load, const auto& store) HWY_ATTR {
-    V sums[kOriginals];
-    for (std::size_t o = 0; o < kOriginals; ++o) sums[o] = load(originals[o].gradient + j);
+    V sums[kExamples];
+    for (std::size_t o = 0; o < kExamples; ++o) sums[o] = load(examples[o].gradient + j);
     for (std::size_t q = 0; q < kCount; ++q) {
-      T* noise = originals[0].pairs[q].noise_gradient + j;
+      T* noise = examples[0].pairs[q].noise_gradient + j;
       V sum = load(noise);
-      for (std::size_t o = 0; o < kOriginals; ++o) {
-        // One product and two additions: multipliers are busy enough with the exponentials around.
-        const V weight = hn::Set(d, originals[o].weights[q]);
-        const V value = hn::Mul(load(originals[o].pairs[q].exponentials + j), weight);
+      for (std::size_t o = 0; o < kExamples; ++o) {
+        // One product and two additions: the multipliers are busy with the exponentials.
+        const V weight = hn::Set(d, examples[o].weights[q]);
+        const V value = hn::Mul(load(examples[o].pairs[q].exponentials + j), weight);
         sum = hn::Add(sum, value);
         sums[o] = hn::Add(sums[o], value);
       }
       store(sum, noise);
     }
-    for (std::size_t o = 0; o < kOriginals; ++o) store(sums[o], originals[o].gradient + j);
+    for (std::size_t o = 0; o < kExamples; ++o) store(sums[o], examples[o].gradient + j);
   };
   std::size_t j = 0;
   for (; j + lanes <= classes; j += lanes) {
@@ -198,106 +199,106 @@ void add_constant(T* row, std::size_t count, T constant) {
   for (; j < count; ++j) row[j] += constant;
 }
 
-// Fills in exponentials and weights of one original's pairs with kCount noise rows; returns their loss.
-template <std::size_t kCount, bool kHits, class T>
-HWY_INLINE LossSums original_pairs(OriginalTerms<T>& original, const RowStatistics<T>* noise, T smoothing,
-                                   T gradient_scale, std::size_t classes) {
-  // A sum below this means that the shift, an upper bound, was far above the largest logit: take the exact maximum.
+// Fills in exponentials and weights of one training example's pairs with kCount noise rows; returns their loss.
+template <std::size_t kCount, bool kCountCorrect, class T>
+HWY_INLINE LossSums example_pairs(ExampleTerms<T>& example, const RowStatistics<T>* noise, T smoothing,
+                                  T gradient_scale, std::size_t classes) {
+  // A sum below this means that the shift, an upper bound, was far above the largest logit: the exact maximum is used.
   const T smallest_sum = std::is_same_v<T, float> ? T{1e-25F} : static_cast<T>(1e-200);
-  PairTerms<T>* pairs = original.pairs;
-  bool normal = true;  // no argument can be below kLeastPower, with room for rounding
+  PairTerms<T>* pairs = example.pairs;
+  bool normal = true;  // no argument can be below kLeastPower, with a margin for rounding
   for (std::size_t q = 0; q < kCount; ++q) {
-    pairs[q].factor = original.scales[q] * kUnit<T>;
-    pairs[q].shift = pairs[q].factor * (original.statistics.largest + noise[q].largest);
-    const T least = pairs[q].factor * (original.statistics.smallest + noise[q].smallest) - pairs[q].shift;
+    pairs[q].factor = example.scales[q] * kUnit<T>;
+    pairs[q].shift = pairs[q].factor * (example.statistics.largest + noise[q].largest);
+    const T least = pairs[q].factor * (example.statistics.smallest + noise[q].smallest) - pairs[q].shift;
     normal = normal && least > static_cast<T>(kLeastPower) + T{1};
   }
   T sums[kCount];
   T largest[kCount];
   if (normal) {
-    exponential_rows<kCount, kHits, Range::kNormal>(original.logits, pairs, classes, sums, largest);
+    exponential_rows<kCount, kCountCorrect, Range::kNormal>(example.logits, pairs, classes, sums, largest);
   } else {
-    exponential_rows<kCount, kHits, Range::kAny>(original.logits, pairs, classes, sums, largest);
+    exponential_rows<kCount, kCountCorrect, Range::kAny>(example.logits, pairs, classes, sums, largest);
   }
   LossSums result;
   for (std::size_t q = 0; q < kCount; ++q) {
     if (!(sums[q] >= smallest_sum)) {
-      pairs[q].shift = pairs[q].factor * largest_sum(original.logits, pairs[q].noise, classes);
-      exponential_rows<1, kHits, Range::kAny>(original.logits, pairs + q, classes, sums + q, largest + q);
+      pairs[q].shift = pairs[q].factor * largest_sum(example.logits, pairs[q].noise, classes);
+      exponential_rows<1, kCountCorrect, Range::kAny>(example.logits, pairs + q, classes, sums + q, largest + q);
     }
-    const T scale = original.scales[q];
-    original.weights[q] = gradient_scale * scale / sums[q];
-    const T label_logit = scale * (original.logits[original.label] + pairs[q].noise[original.label]);
-    const T mean_logit = scale * (original.statistics.mean + noise[q].mean);
-    if constexpr (kHits) result.hits += pairs[q].exponentials[original.label] >= largest[q] ? 1 : 0;
+    const T scale = example.scales[q];
+    example.weights[q] = gradient_scale * scale / sums[q];
+    const T label_logit = scale * (example.logits[example.label] + pairs[q].noise[example.label]);
+    const T mean_logit = scale * (example.statistics.mean + noise[q].mean);
+    if constexpr (kCountCorrect) result.correct += pairs[q].exponentials[example.label] >= largest[q] ? 1 : 0;
     result.loss += static_cast<double>(pairs[q].shift / kUnit<T> + std::log(sums[q]) -
                                        (T{1} - smoothing) * label_logit - smoothing * mean_logit);
   }
   return result;
 }
 
-// What all blocks of one call share.
+// The inputs that all blocks of one call share.
 template <class T>
 struct Pass {
   const VirtualLogits<T>& logits;
   T smoothing;
   T gradient_scale;
-  MatrixView<T> original_gradient;
+  MatrixView<T> example_gradient;
   MatrixView<T> noise_gradient;
-  const RowStatistics<T>* statistics;  // of the originals
+  const RowStatistics<T>* statistics;  // of the training examples
   T* buffer;                           // exponentials of one block
 };
 
-// kOriginals originals from `first_original` on against kCount noise rows from `first_noise` on.
-template <std::size_t kOriginals, std::size_t kCount, bool kHits, class T>
-HWY_INLINE LossSums block(const Pass<T>& pass, std::size_t first_original, std::size_t first_noise,
+// kExamples training examples from `first_example` on against kCount noise rows from `first_noise` on.
+template <std::size_t kExamples, std::size_t kCount, bool kCountCorrect, class T>
+HWY_INLINE LossSums block(const Pass<T>& pass, std::size_t first_example, std::size_t first_noise,
                           const RowStatistics<T>* noise) {
   const VirtualLogits<T>& logits = pass.logits;
-  const std::size_t classes = logits.original.cols();
-  OriginalTerms<T> originals[kOriginals];
+  const std::size_t classes = logits.example.cols();
+  ExampleTerms<T> examples[kExamples];
   LossSums result;
-  for (std::size_t o = 0; o < kOriginals; ++o) {
-    const std::size_t i = first_original + o;
-    originals[o].logits = logits.original.data() + i * logits.original.stride();
-    originals[o].gradient = pass.original_gradient.data() + i * pass.original_gradient.stride();
-    originals[o].scales = logits.scale.data() + i * logits.scale.stride() + first_noise;
-    originals[o].label = static_cast<std::size_t>(logits.labels[i]);
-    originals[o].statistics = pass.statistics[i];
+  for (std::size_t o = 0; o < kExamples; ++o) {
+    const std::size_t i = first_example + o;
+    examples[o].logits = logits.example.data() + i * logits.example.stride();
+    examples[o].gradient = pass.example_gradient.data() + i * pass.example_gradient.stride();
+    examples[o].scales = logits.scale.data() + i * logits.scale.stride() + first_noise;
+    examples[o].label = static_cast<std::size_t>(logits.labels[i]);
+    examples[o].statistics = pass.statistics[i];
     for (std::size_t q = 0; q < kCount; ++q) {
-      originals[o].pairs[q].noise = logits.noise.data() + (first_noise + q) * logits.noise.stride();
-      originals[o].pairs[q].noise_gradient =
+      examples[o].pairs[q].noise = logits.noise.data() + (first_noise + q) * logits.noise.stride();
+      examples[o].pairs[q].noise_gradient =
           pass.noise_gradient.data() + (first_noise + q) * pass.noise_gradient.stride();
-      originals[o].pairs[q].exponentials = pass.buffer + (o * kNoiseBlock + q) * classes;
+      examples[o].pairs[q].exponentials = pass.buffer + (o * kNoiseBlock + q) * classes;
     }
-    result += original_pairs<kCount, kHits>(originals[o], noise, pass.smoothing, pass.gradient_scale, classes);
+    result += example_pairs<kCount, kCountCorrect>(examples[o], noise, pass.smoothing, pass.gradient_scale, classes);
   }
-  accumulate_rows<kOriginals, kCount>(originals, classes);
-  for (OriginalTerms<T>& original : originals) {
+  accumulate_rows<kExamples, kCount>(examples, classes);
+  for (ExampleTerms<T>& example : examples) {
     for (std::size_t q = 0; q < kCount; ++q) {
-      const T target = pass.gradient_scale * (T{1} - pass.smoothing) * original.scales[q];
-      original.pairs[q].noise_gradient[original.label] -= target;
-      original.gradient[original.label] -= target;
+      const T target = pass.gradient_scale * (T{1} - pass.smoothing) * example.scales[q];
+      example.pairs[q].noise_gradient[example.label] -= target;
+      example.gradient[example.label] -= target;
     }
   }
   return result;
 }
 
-// All originals against kCount noise rows from `first_noise` on.
-template <std::size_t kCount, bool kHits, class T>
+// All training examples against kCount noise rows from `first_noise` on.
+template <std::size_t kCount, bool kCountCorrect, class T>
 HWY_INLINE LossSums noise_block(const Pass<T>& pass, std::size_t first_noise) {
   const VirtualLogits<T>& logits = pass.logits;
-  const std::size_t classes = logits.original.cols();
-  const std::size_t count = logits.original.rows();
+  const std::size_t classes = logits.example.cols();
+  const std::size_t count = logits.example.rows();
   RowStatistics<T> noise[kCount];
   for (std::size_t q = 0; q < kCount; ++q) {
     noise[q] = row_statistics(logits.noise.data() + (first_noise + q) * logits.noise.stride(), classes);
   }
   LossSums result;
   std::size_t i = 0;
-  for (; i + kOriginalBlock <= count; i += kOriginalBlock) {
-    result += block<kOriginalBlock, kCount, kHits>(pass, i, first_noise, noise);
+  for (; i + kExampleBlock <= count; i += kExampleBlock) {
+    result += block<kExampleBlock, kCount, kCountCorrect>(pass, i, first_noise, noise);
   }
-  for (; i < count; ++i) result += block<1, kCount, kHits>(pass, i, first_noise, noise);
+  for (; i < count; ++i) result += block<1, kCount, kCountCorrect>(pass, i, first_noise, noise);
   for (std::size_t q = 0; q < kCount; ++q) {
     T scales = 0;
     for (std::size_t o = 0; o < count; ++o) scales += logits.scale(o, first_noise + q);
@@ -307,44 +308,44 @@ HWY_INLINE LossSums noise_block(const Pass<T>& pass, std::size_t first_noise) {
   return result;
 }
 
-template <bool kHits, class T>
-LossSums gradient(const VirtualLogits<T>& logits, T smoothing, T gradient_scale, MatrixView<T> original_gradient,
+template <bool kCountCorrect, class T>
+LossSums gradient(const VirtualLogits<T>& logits, T smoothing, T gradient_scale, MatrixView<T> example_gradient,
                   MatrixView<T> noise_gradient, T* scratch) {
-  const std::size_t originals = logits.original.rows();
+  const std::size_t examples = logits.example.rows();
   const std::size_t noise_rows = logits.noise.rows();
-  const std::size_t classes = logits.original.cols();
+  const std::size_t classes = logits.example.cols();
   auto* statistics = reinterpret_cast<RowStatistics<T>*>(scratch);
   static_assert(sizeof(RowStatistics<T>) == 3 * sizeof(T));
-  for (std::size_t i = 0; i < originals; ++i) {
-    statistics[i] = row_statistics(logits.original.data() + i * logits.original.stride(), classes);
+  for (std::size_t i = 0; i < examples; ++i) {
+    statistics[i] = row_statistics(logits.example.data() + i * logits.example.stride(), classes);
   }
-  const Pass<T> pass{logits,         smoothing,  gradient_scale,         original_gradient,
-                     noise_gradient, statistics, scratch + 3 * originals};
+  const Pass<T> pass{logits,         smoothing,  gradient_scale,        example_gradient,
+                     noise_gradient, statistics, scratch + 3 * examples};
   LossSums result;
   std::size_t first = 0;
   for (; first + kNoiseBlock <= noise_rows; first += kNoiseBlock) {
-    result += noise_block<kNoiseBlock, kHits>(pass, first);
+    result += noise_block<kNoiseBlock, kCountCorrect>(pass, first);
   }
-  for (; first < noise_rows; ++first) result += noise_block<1, kHits>(pass, first);
-  for (std::size_t i = 0; i < originals; ++i) {
+  for (; first < noise_rows; ++first) result += noise_block<1, kCountCorrect>(pass, first);
+  for (std::size_t i = 0; i < examples; ++i) {
     T scales = 0;
     for (std::size_t r = 0; r < noise_rows; ++r) scales += logits.scale(i, r);
-    add_constant(original_gradient.data() + i * original_gradient.stride(), classes,
+    add_constant(example_gradient.data() + i * example_gradient.stride(), classes,
                  -gradient_scale * smoothing * scales / static_cast<T>(classes));
   }
   return result;
 }
 
 template <class T>
-std::size_t hits(const VirtualLogits<T>& logits) {
-  const std::size_t classes = logits.original.cols();
+std::size_t correct(const VirtualLogits<T>& logits) {
+  const std::size_t classes = logits.example.cols();
   std::size_t count = 0;
   for (std::size_t r = 0; r < logits.noise.rows(); ++r) {
     const T* noise = logits.noise.data() + r * logits.noise.stride();
-    for (std::size_t i = 0; i < logits.original.rows(); ++i) {
-      const T* original = logits.original.data() + i * logits.original.stride();
+    for (std::size_t i = 0; i < logits.example.rows(); ++i) {
+      const T* example = logits.example.data() + i * logits.example.stride();
       const auto label = static_cast<std::size_t>(logits.labels[i]);
-      if (original[label] + noise[label] >= largest_sum(original, noise, classes)) ++count;
+      if (example[label] + noise[label] >= largest_sum(example, noise, classes)) ++count;
     }
   }
   return count;
@@ -370,18 +371,19 @@ float exponential_sum_float(const float* row, std::size_t count) {
   return total;
 }
 
-LossSums gradient_float(const VirtualLogits<float>& logits, float smoothing, float gradient_scale, bool count_hits,
-                        MatrixView<float> original_gradient, MatrixView<float> noise_gradient, float* scratch) {
-  return count_hits ? gradient<true>(logits, smoothing, gradient_scale, original_gradient, noise_gradient, scratch)
-                    : gradient<false>(logits, smoothing, gradient_scale, original_gradient, noise_gradient, scratch);
+LossSums gradient_float(const VirtualLogits<float>& logits, float smoothing, float gradient_scale, bool count_correct,
+                        MatrixView<float> example_gradient, MatrixView<float> noise_gradient, float* scratch) {
+  return count_correct ? gradient<true>(logits, smoothing, gradient_scale, example_gradient, noise_gradient, scratch)
+                       : gradient<false>(logits, smoothing, gradient_scale, example_gradient, noise_gradient, scratch);
 }
-LossSums gradient_double(const VirtualLogits<double>& logits, double smoothing, double gradient_scale, bool count_hits,
-                         MatrixView<double> original_gradient, MatrixView<double> noise_gradient, double* scratch) {
-  return count_hits ? gradient<true>(logits, smoothing, gradient_scale, original_gradient, noise_gradient, scratch)
-                    : gradient<false>(logits, smoothing, gradient_scale, original_gradient, noise_gradient, scratch);
+LossSums gradient_double(const VirtualLogits<double>& logits, double smoothing, double gradient_scale,
+                         bool count_correct, MatrixView<double> example_gradient, MatrixView<double> noise_gradient,
+                         double* scratch) {
+  return count_correct ? gradient<true>(logits, smoothing, gradient_scale, example_gradient, noise_gradient, scratch)
+                       : gradient<false>(logits, smoothing, gradient_scale, example_gradient, noise_gradient, scratch);
 }
-std::size_t hits_float(const VirtualLogits<float>& logits) { return hits(logits); }
-std::size_t hits_double(const VirtualLogits<double>& logits) { return hits(logits); }
+std::size_t correct_float(const VirtualLogits<float>& logits) { return correct(logits); }
+std::size_t correct_double(const VirtualLogits<double>& logits) { return correct(logits); }
 
 }  // namespace annulus::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -392,49 +394,47 @@ namespace annulus {
 HWY_EXPORT(exponential_sum_float);
 HWY_EXPORT(gradient_float);
 HWY_EXPORT(gradient_double);
-HWY_EXPORT(hits_float);
-HWY_EXPORT(hits_double);
+HWY_EXPORT(correct_float);
+HWY_EXPORT(correct_double);
 
 float exponential_sum(std::span<const float> row) {
   return HWY_DYNAMIC_DISPATCH(exponential_sum_float)(row.data(), row.size());
 }
 
-std::size_t virtual_softmax_scratch(std::size_t classes, std::size_t originals, std::size_t noise_rows) {
-  const std::size_t blocks = 3 * originals + kOriginalBlock * kNoiseBlock * classes;
+std::size_t virtual_softmax_scratch(std::size_t classes, std::size_t examples, std::size_t noise_rows) {
+  const std::size_t blocks = 3 * examples + kExampleBlock * kNoiseBlock * classes;
   return std::max(blocks, classes <= kFewClasses ? few_classes_scratch(classes, noise_rows) : 0);
 }
 
 template <>
 LossSums virtual_softmax_gradient(const VirtualLogits<float>& logits, float smoothing, float gradient_scale,
-                                  bool count_hits, MatrixView<float> original_gradient,
+                                  bool count_correct, MatrixView<float> example_gradient,
                                   MatrixView<float> noise_gradient, std::span<float> scratch) {
-  assert(scratch.size() >=
-         virtual_softmax_scratch(logits.original.cols(), logits.original.rows(), logits.noise.rows()));
-  if (logits.original.cols() <= kFewClasses) {
-    return few_classes_gradient(logits, smoothing, gradient_scale, original_gradient, noise_gradient, scratch);
+  assert(scratch.size() >= virtual_softmax_scratch(logits.example.cols(), logits.example.rows(), logits.noise.rows()));
+  if (logits.example.cols() <= kFewClasses) {
+    return few_classes_gradient(logits, smoothing, gradient_scale, example_gradient, noise_gradient, scratch);
   }
-  return HWY_DYNAMIC_DISPATCH(gradient_float)(logits, smoothing, gradient_scale, count_hits, original_gradient,
+  return HWY_DYNAMIC_DISPATCH(gradient_float)(logits, smoothing, gradient_scale, count_correct, example_gradient,
                                               noise_gradient, scratch.data());
 }
 
 template <>
 LossSums virtual_softmax_gradient(const VirtualLogits<double>& logits, double smoothing, double gradient_scale,
-                                  bool count_hits, MatrixView<double> original_gradient,
+                                  bool count_correct, MatrixView<double> example_gradient,
                                   MatrixView<double> noise_gradient, std::span<double> scratch) {
-  assert(scratch.size() >=
-         virtual_softmax_scratch(logits.original.cols(), logits.original.rows(), logits.noise.rows()));
-  return HWY_DYNAMIC_DISPATCH(gradient_double)(logits, smoothing, gradient_scale, count_hits, original_gradient,
+  assert(scratch.size() >= virtual_softmax_scratch(logits.example.cols(), logits.example.rows(), logits.noise.rows()));
+  return HWY_DYNAMIC_DISPATCH(gradient_double)(logits, smoothing, gradient_scale, count_correct, example_gradient,
                                                noise_gradient, scratch.data());
 }
 
 template <>
-std::size_t virtual_hits(const VirtualLogits<float>& logits) {
-  return HWY_DYNAMIC_DISPATCH(hits_float)(logits);
+std::size_t virtual_correct(const VirtualLogits<float>& logits) {
+  return HWY_DYNAMIC_DISPATCH(correct_float)(logits);
 }
 
 template <>
-std::size_t virtual_hits(const VirtualLogits<double>& logits) {
-  return HWY_DYNAMIC_DISPATCH(hits_double)(logits);
+std::size_t virtual_correct(const VirtualLogits<double>& logits) {
+  return HWY_DYNAMIC_DISPATCH(correct_double)(logits);
 }
 
 }  // namespace annulus

@@ -1,4 +1,4 @@
-// Draws without repetition by rejection: a handful out of many.
+// Samples episodes without replacement, by rejection: a few out of many.
 #include "annulus/task/episode.h"
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 namespace annulus {
 namespace {
 
-// `count` different numbers below `bound`, in random order; `used` counts the random numbers taken so far.
+// `count` different numbers below `bound`, in random order; `used` counts the random numbers used so far.
 std::vector<std::uint32_t> draw_distinct(const RandomStream& stream, std::uint64_t& used, std::size_t bound,
                                          std::size_t count) {
   std::vector<std::uint32_t> drawn;
-  if (2 * count > bound) {  // rejection would take long: shuffle everything
+  if (2 * count > bound) {  // rejection would take long: shuffle instead
     for (std::uint32_t number = 0; number < bound; ++number) drawn.push_back(number);
     for (std::size_t i = 0; i < count; ++i) std::swap(drawn[i], drawn[i + stream.below(used++, bound - i)]);
     drawn.resize(count);
@@ -45,7 +45,7 @@ EpisodeSampler::EpisodeSampler(const FeatureSet& set, const EpisodeShape& shape)
     if (rows.size() >= needed) rows_.push_back(std::move(rows));
   }
   if (rows_.size() < shape.ways) {
-    fail(ErrorKind::kInput, "{}: expected at least {} classes of {} rows ({} shots and {} queries), found {}",
+    fail(ErrorKind::kInput, "{}: expected at least {} classes of {} examples ({} shots and {} queries), found {}",
          set.source(), shape.ways, needed, shape.shots, shape.queries, rows_.size());
   }
 }

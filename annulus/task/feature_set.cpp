@@ -1,4 +1,4 @@
-// Checks a FeatureSet's parts once, so that nothing later has to.
+// Checks the parts of a FeatureSet once, so that later code can rely on them.
 #include "annulus/task/feature_set.h"
 
 #include <algorithm>
@@ -37,6 +37,14 @@ void check_row(std::span<const float> row, std::size_t index, const std::string&
   }
 }
 
+void check_order(std::span<const std::uint64_t> order, std::size_t rows, const std::string& source) {
+  const auto beyond = std::find_if(order.begin(), order.end(), [&](std::uint64_t place) { return place >= rows; });
+  if (beyond != order.end()) {
+    fail(ErrorKind::kInput, "{}: example {} is at row {}, beyond the {} rows of features", source,
+         beyond - order.begin(), *beyond, rows);
+  }
+}
+
 void check_labels(FeatureSetParts& parts) {
   std::int32_t largest = -1;
   for (std::size_t i = 0; i < parts.labels.size(); ++i) {
@@ -61,12 +69,14 @@ FeatureSet::FeatureSet(FeatureSetParts parts) : parts_(std::move(parts)) {
   rows_ = half ? parts_.half_features.rows() : parts_.features.rows();
   dimension_ = half ? parts_.half_features.cols() : parts_.features.cols();
   const std::string& source = parts_.source;
+  check_order(parts_.order, rows_, source);
+  if (!parts_.order.empty()) rows_ = parts_.order.size();
   if (rows_ == 0 || dimension_ == 0) {
-    fail(ErrorKind::kInput, "{}: expected at least one feature row, found {} rows of {} numbers", source, rows_,
+    fail(ErrorKind::kInput, "{}: expected at least one feature row, found {} rows of {} dimensions", source, rows_,
          dimension_);
   }
   if (rows_ > std::numeric_limits<std::uint32_t>::max()) {
-    fail(ErrorKind::kInput, "{}: {} rows are more than the supported {}", source, rows_,
+    fail(ErrorKind::kInput, "{}: {} examples are more than the supported {}", source, rows_,
          std::numeric_limits<std::uint32_t>::max());
   }
   check_length("labels", parts_.labels.size(), rows_, source);
@@ -89,10 +99,10 @@ void FeatureSet::copy_rows(std::size_t first, MatrixView<float> out) const {
   assert(first + out.rows() <= rows_ && out.cols() == dimension_);
   for (std::size_t i = 0; i < out.rows(); ++i) {
     if (parts_.features.data() != nullptr) {
-      const auto row = parts_.features.row(first + i);
+      const auto row = parts_.features.row(place(first + i));
       std::copy(row.begin(), row.end(), out.row(i).begin());
     } else {
-      widen_half(parts_.half_features.row(first + i), out.row(i));
+      widen_half(parts_.half_features.row(place(first + i)), out.row(i));
     }
   }
 }
@@ -104,10 +114,11 @@ void FeatureSet::copy_rows(std::span<const std::uint32_t> indices, MatrixView<fl
     for (std::size_t i = 0; i < indices.size(); ++i) copy_rows(indices[i], out.rows_at(i, 1));
     return;
   }
-  // In the order of the file, which may be larger than the memory.
+  // In the order of the file, which may be larger than memory.
   std::vector<std::size_t> order(indices.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return indices[a] < indices[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return place(indices[a]) < place(indices[b]); });
   for (const std::size_t i : order) copy_rows(indices[i], out.rows_at(i, 1));
 }
 

@@ -1,4 +1,4 @@
-// Draws k-shot splits: one random order a class, so that a draw of k+1 shots contains the draw of k.
+// Samples k-shot splits: one random order per class, so that a split with k+1 shots contains the split with k.
 #include "annulus/task/few_shot_task.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::vector<std::uint32_t> draw(const FeatureSet& set, const ShotOptions& option
   for (std::size_t c = 0; c < by_class.size(); ++c) {
     const std::size_t needed = std::max<std::size_t>(options.shots, 1);
     if (by_class[c].size() < needed) {
-      fail(ErrorKind::kInput, "{}: class \"{}\" has {} training rows, but {} {} needed", set.source(),
+      fail(ErrorKind::kInput, "{}: class \"{}\" has {} training examples, but {} {} needed", set.source(),
            set.class_names()[c], by_class[c].size(), needed, needed == 1 ? "is" : "are");
     }
     if (options.shots == 0) {
@@ -72,7 +72,7 @@ Split draw_groups(const FeatureSet& set, std::span<const std::int32_t> groups, c
   check_classes(set);
   const auto count = static_cast<std::size_t>(*std::max_element(groups.begin(), groups.end())) + 1;
   if (options.shots == 0 || options.shots >= count) {
-    fail(ErrorKind::kUsage, "expected to learn from 1 to {} of the {} groups, found {}", count - 1, count,
+    fail(ErrorKind::kUsage, "expected 1 to {} of the {} groups for training, found {}", count - 1, count,
          options.shots);
   }
   const auto order = random_permutation({options.seed, RandomUse::kSupportDraw, 0}, 0, count);
@@ -86,16 +86,16 @@ Split draw_groups(const FeatureSet& set, std::span<const std::int32_t> groups, c
       (drawn[static_cast<std::size_t>(groups[row])] ? split.support : split.query).push_back(row);
     }
     if (split.support.size() == before) {
-      fail(ErrorKind::kInput, "{}: class \"{}\" has no row in the {} groups drawn", set.source(), set.class_names()[c],
-           options.shots);
+      fail(ErrorKind::kInput, "{}: class \"{}\" has no example in the {} sampled groups", set.source(),
+           set.class_names()[c], options.shots);
     }
   }
   std::sort(split.query.begin(), split.query.end());
   return split;
 }
 
-LabelledRows gather(const FeatureSet& set, std::span<const std::uint32_t> rows) {
-  LabelledRows result{Matrix<float>(rows.size(), set.dimension()), set.labels_of(rows), set.classes()};
+LabelledExamples gather(const FeatureSet& set, std::span<const std::uint32_t> rows) {
+  LabelledExamples result{Matrix<float>(rows.size(), set.dimension()), set.labels_of(rows), set.classes()};
   set.copy_rows(rows, result.features.view());
   return result;
 }

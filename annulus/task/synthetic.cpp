@@ -1,4 +1,4 @@
-// Draws class means and rows around them.
+// Generates prototypes and examples around them.
 #include "annulus/task/synthetic.h"
 
 #include <fmt/format.h>
@@ -25,14 +25,15 @@ constexpr double kMostNumbers = 1e9;
 void check(const SyntheticOptions& options) {
   if (options.classes < 2 || options.train_rows == 0 || options.dimension == 0) {
     fail(ErrorKind::kUsage,
-         "expected at least 2 classes, 1 training row a class and 1 dimension, found {} classes, {} rows and {} "
+         "expected at least 2 classes, 1 training example per class and 1 dimension, found {} classes, {} examples and "
+         "{} "
          "dimensions",
          options.classes, options.train_rows, options.dimension);
   }
   const double numbers = static_cast<double>(options.classes) * static_cast<double>(options.dimension) *
                          (static_cast<double>(options.train_rows) + static_cast<double>(options.test_rows));
   if (numbers > kMostNumbers) {
-    fail(ErrorKind::kUsage, "expected at most {:.0e} generated numbers, but the options ask for {:.2e}", kMostNumbers,
+    fail(ErrorKind::kUsage, "expected at most {:.0e} generated values, but the options ask for {:.2e}", kMostNumbers,
          numbers);
   }
 }

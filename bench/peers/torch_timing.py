@@ -2,9 +2,9 @@
 """The method in plain PyTorch, independent noise for every virtual example, as a timing program: jobs come in on standard input, one
 line of JSON each, and are answered by one line of JSON. The process stays warm from job to job.
 
-{"job": "step", "originals": B, "virtual": R, "dimension": D, "classes": N, "epsilon": E, "steps": COUNT}
+{"job": "step", "examples": B, "virtual": R, "dimension": D, "classes": N, "epsilon": E, "steps": COUNT}
                         seconds of a training step, Adam included: the mean of COUNT
-{"job": "accuracy", ...the same...}              seconds of the accuracy of B originals' virtual examples
+{"job": "accuracy", ...the same...}              seconds of the accuracy of B examples' virtual examples
 {"job": "fit", "rows": FILE, "classes": N, "dimension": D, "threshold": T, ...counts of a fit...}   a whole fit, search and all
 {"job": "versions"}     what is being timed
 """
@@ -48,18 +48,18 @@ def train_step(head, optimiser, x, labels):
 
 
 @torch.no_grad()
-def hits(head, x, labels):
+def correct(head, x, labels):
     return int((head(x).argmax(dim=1) == labels).sum())
 
 
 class Stage:
     """Everything a timed step needs, kept between jobs of one shape."""
 
-    def __init__(self, originals, dimension, classes):
+    def __init__(self, examples, dimension, classes):
         torch.manual_seed(0)
-        self.rows = F.normalize(torch.randn(originals, dimension))
-        self.labels = torch.arange(originals) % classes
-        self.noise_scale = self.rows.std(dim=0) if originals > 1 else torch.full((dimension,), 1 / math.sqrt(dimension))
+        self.rows = F.normalize(torch.randn(examples, dimension))
+        self.labels = torch.arange(examples) % classes
+        self.noise_scale = self.rows.std(dim=0) if examples > 1 else torch.full((dimension,), 1 / math.sqrt(dimension))
         self.head = CosineHead(classes, dimension)
         self.optimiser = torch.optim.Adam(self.head.parameters(), lr=1e-3)
 
@@ -67,14 +67,14 @@ class Stage:
         train_step(self.head, self.optimiser, *virtual_examples(self.rows, self.labels, self.noise_scale, epsilon, count))
 
     def accuracy(self, epsilon, count):
-        hits(self.head, *virtual_examples(self.rows, self.labels, self.noise_scale, epsilon, count))
+        correct(self.head, *virtual_examples(self.rows, self.labels, self.noise_scale, epsilon, count))
 
 
 stages = {}
 
 
 def timed_stage(job):
-    shape = job["originals"], job["dimension"], job["classes"]
+    shape = job["examples"], job["dimension"], job["classes"]
     if shape not in stages:
         stages[shape] = Stage(*shape)
     work = getattr(stages[shape], job["job"])
@@ -109,7 +109,7 @@ class Fit:
                                                               epsilon, self.job["virtual"]))
 
     def accuracy(self, head, epsilon):
-        right = sum(hits(head, *virtual_examples(rows, labels, self.noise_scale, epsilon, self.job["virtual"]))
+        right = sum(correct(head, *virtual_examples(rows, labels, self.noise_scale, epsilon, self.job["virtual"]))
                     for rows, labels in zip(self.rows.split(self.job["batch"]), self.labels.split(self.job["batch"])))
         return right / len(self.rows) / (self.job["virtual"] if epsilon > 0 else 1)
 

@@ -5,22 +5,24 @@
 >>> means = rng.normal(size=(5, 16))
 >>> y = np.repeat(np.arange(5), 3)
 >>> X = means[y] + 0.3 * rng.normal(size=(15, 16))
->>> model = annulus.IbM2Classifier().fit(X, y)
+>>> model = annulus.FewShotClassifier().fit(X, y)
 >>> bool((model.predict(means) == np.arange(5)).all())
 True
 """
 from ._baselines import (
     BASELINES,
     CacheModel,
+    GaussianDiscriminant,
+    LinearDiscriminant,
     LinearSVM,
     LogisticHead,
-    NearestClassMean,
+    NearestPrototype,
     NearestNeighbours,
     PairwiseSVM,
     RidgeHead,
     SimpleShot,
 )
-from ._classifier import CosineHead, IbM2Classifier
+from ._classifier import CosineHead, FewShotClassifier, IbM2Classifier
 from ._core import Cancelled, FormatError, __version__
 from ._evaluation import audit, episodes, evaluate
 from ._features import FeatureExtractor, ImageList, list_images, read_features
@@ -28,7 +30,8 @@ from ._files import load, save
 from ._reports import AuditReport, Report
 
 __all__ = [
-    "AuditReport", "BASELINES", "CacheModel", "Cancelled", "CosineHead", "FeatureExtractor", "FormatError", "IbM2Classifier",
-    "ImageList", "LinearSVM", "LogisticHead", "NearestClassMean", "NearestNeighbours", "PairwiseSVM", "Report", "RidgeHead",
-    "SimpleShot", "__version__", "audit", "episodes", "evaluate", "list_images", "load", "read_features", "save",
+    "AuditReport", "BASELINES", "CacheModel", "Cancelled", "CosineHead", "FeatureExtractor", "FewShotClassifier", "FormatError",
+    "GaussianDiscriminant", "IbM2Classifier", "ImageList", "LinearDiscriminant", "LinearSVM", "LogisticHead", "NearestPrototype",
+    "NearestNeighbours", "PairwiseSVM", "Report", "RidgeHead", "SimpleShot", "__version__", "audit", "episodes", "evaluate",
+    "list_images", "load", "read_features", "save",
 ]

@@ -38,12 +38,13 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
     def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]: ...
     def unknown_score(self, X: ArrayLike) -> NDArray[np.float32]: ...
     def predict_unknown(self, X: ArrayLike, false_reject: float = 0.05) -> NDArray[np.bool_]: ...
+    def catch_rate(self, false_reject: float = 0.05) -> float | None: ...
     def explain(self, X: ArrayLike, top: int = 5, false_reject: float = 0.05) -> list[dict[str, Any]]: ...
     def add_class(self, X: ArrayLike, label: Any) -> dict[str, Any]: ...
     def add_examples(self, X: ArrayLike, label: Any) -> dict[str, Any]: ...
     def remove_class(self, label: Any) -> dict[str, Any]: ...
 
-class IbM2Classifier(ModelClassifier):
+class RecipeClassifier(ModelClassifier):
     def __init__(
         self,
         recipe: str = "default",
@@ -55,7 +56,8 @@ class IbM2Classifier(ModelClassifier):
         epochs: Optional[int] = None,
         batch_size: Optional[int] = None,
         head: Optional[str] = None,
-        condition: Optional[str] = None,
+        feature_transform: Optional[str] = None,
+        metric: Optional[Path] = None,
         label_smoothing: Optional[float] = None,
         search_epochs: Optional[int] = None,
         calibrate: bool = True,
@@ -65,21 +67,47 @@ class IbM2Classifier(ModelClassifier):
         verbose: bool = False,
         progress: Optional[Progress] = None,
     ) -> None: ...
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Optional[ArrayLike] = None) -> "IbM2Classifier": ...
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Optional[ArrayLike] = None) -> "RecipeClassifier": ...
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: Optional[ArrayLike] = None, sample_weight: Optional[ArrayLike] = None
-    ) -> "IbM2Classifier": ...
+    ) -> "RecipeClassifier": ...
+
+class FewShotClassifier(RecipeClassifier): ...
+
+class IbM2Classifier(RecipeClassifier):
+    def __init__(
+        self,
+        recipe: str = "ibm2",
+        *,
+        epsilon: Optional[float] = None,
+        n_virtual: Optional[int] = None,
+        threshold: Optional[float] = None,
+        learning_rate: Optional[float] = None,
+        epochs: Optional[int] = None,
+        batch_size: Optional[int] = None,
+        head: Optional[str] = None,
+        feature_transform: Optional[str] = None,
+        metric: Optional[Path] = None,
+        label_smoothing: Optional[float] = None,
+        search_epochs: Optional[int] = None,
+        calibrate: bool = True,
+        random_state: RandomState = 0,
+        n_jobs: Optional[int] = None,
+        warm_start: bool = False,
+        verbose: bool = False,
+        progress: Optional[Progress] = None,
+    ) -> None: ...
 
 class CosineHead(ModelClassifier):
     def __init__(
         self,
-        recipe: str = "default",
+        recipe: str = "baseline",
         *,
         learning_rate: Optional[float] = None,
         epochs: Optional[int] = None,
         batch_size: Optional[int] = None,
         head: Optional[str] = None,
-        condition: Optional[str] = None,
+        feature_transform: Optional[str] = None,
         label_smoothing: Optional[float] = None,
         calibrate: bool = True,
         random_state: RandomState = 0,
@@ -105,10 +133,12 @@ class MethodClassifier(ClassifierMixin, BaseEstimator):
 class ScoredClassifier(MethodClassifier):
     def decision_function(self, X: ArrayLike) -> NDArray[np.float32]: ...
 
-class NearestClassMean(ScoredClassifier): ...
+class NearestPrototype(ScoredClassifier): ...
 class SimpleShot(ScoredClassifier): ...
 class NearestNeighbours(MethodClassifier): ...
 class CacheModel(ScoredClassifier): ...
+class GaussianDiscriminant(ScoredClassifier): ...
+class LinearDiscriminant(ScoredClassifier): ...
 class RidgeHead(ScoredClassifier): ...
 class LogisticHead(ScoredClassifier): ...
 class LinearSVM(ScoredClassifier): ...
@@ -119,7 +149,7 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
     provenance_: dict[str, str]
     def __init__(
         self,
-        backbone: Optional[Path] = "mobilenet-0.25",
+        backbone: Optional[Path] = "auto",
         *,
         preprocess: Optional[str] = None,
         cache: Optional[Path] = None,

@@ -5,11 +5,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._progress import listener
-from ._validation import filled, recipe_of, rows_to_ask, rows_with_direction, seed_of, threads_of, training_rows
+from ._validation import filled, recipe_of, rows_to_ask, rows_with_direction, seed_of, threads_of, training_examples
 
 
 class MethodClassifier(ClassifierMixin, BaseEstimator):
-    """A method by name. Its pickle holds the training rows, from which it is fitted anew: that gives the same bits."""
+    """A method by name. Its pickle holds the training examples, from which it is fitted anew: that gives the same bits."""
 
     _name = ""
 
@@ -21,7 +21,7 @@ class MethodClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         """Learns from rows of features and their labels."""
-        X, y = training_rows(self, X, y)
+        X, y = training_examples(self, X, y)
         X, y, _ = rows_with_direction(X, y)
         classes, numbers = np.unique(y, return_inverse=True)
         if len(classes) < 2:
@@ -81,14 +81,16 @@ def _baseline(class_name, name, meaning, base=ScoredClassifier):
     return type(class_name, (base,), {"_name": name, "__doc__": text, "__module__": __name__})
 
 
-NearestClassMean = _baseline("NearestClassMean", "ncm", "The class whose mean is nearest")
-SimpleShot = _baseline("SimpleShot", "simpleshot", "The nearest class mean of centred features")
+NearestPrototype = _baseline("NearestPrototype", "ncm", "The class whose mean is nearest")
+SimpleShot = _baseline("SimpleShot", "simpleshot", "The nearest prototype of centred features")
 NearestNeighbours = _baseline("NearestNeighbours", "knn", "Up to five nearest neighbours", MethodClassifier)
-CacheModel = _baseline("CacheModel", "cache", "Tip-Adapter's cache of the training rows")
+CacheModel = _baseline("CacheModel", "cache", "Tip-Adapter's cache of the training examples")
+GaussianDiscriminant = _baseline("GaussianDiscriminant", "gda", "Gaussian discriminant analysis")
+LinearDiscriminant = _baseline("LinearDiscriminant", "lda", "Linear discriminant analysis with Ledoit-Wolf shrinkage")
 RidgeHead = _baseline("RidgeHead", "ridge", "Ridge regression onto the classes")
 LogisticHead = _baseline("LogisticHead", "logistic", "Multinomial logistic regression, C 1")
 LinearSVM = _baseline("LinearSVM", "linear-svm", "A linear SVM, one class against the rest, C 1")
-PairwiseSVM = _baseline("PairwiseSVM", "svm", "Linear SVMs for each pair of classes, C chosen on the training rows")
+PairwiseSVM = _baseline("PairwiseSVM", "svm", "Linear SVMs for each pair of classes, C chosen on the training examples")
 
-BASELINES = {each._name: each for each in (NearestClassMean, SimpleShot, NearestNeighbours, CacheModel, RidgeHead, LogisticHead,
-                                           LinearSVM, PairwiseSVM)}
+BASELINES = {each._name: each for each in (NearestPrototype, SimpleShot, NearestNeighbours, CacheModel, GaussianDiscriminant,
+                                           LinearDiscriminant, RidgeHead, LogisticHead, LinearSVM, PairwiseSVM)}

@@ -4,67 +4,15 @@ import numbers
 import numpy as np
 
 from ._model_classifier import ModelClassifier
-from ._validation import check_choice, check_number, recipe_of, rows_with_direction, training_rows, weights_of
+from ._validation import check_choice, check_number, recipe_of, rows_with_direction, training_examples, weights_of
 
 
-class IbM2Classifier(ModelClassifier):
-    """Instance-based max-margin classifier for a few rows of each of many classes.
-
-    Around every training row it draws a cloud of virtual examples and searches for the largest radius at which the clouds of
-    different classes can be told apart. The same rows, parameters and seed give the same numbers as ``annulus fit``.
-
-    Parameters
-    ----------
-    recipe : str
-        Where all numbers come from: "default" (IbM2 with two companions), "ibm2" (the method alone), "paper" and others.
-    epsilon : float, optional
-        The radius; skips the search.
-    n_virtual, threshold, learning_rate, epochs, batch_size, head, condition, label_smoothing, search_epochs : optional
-        Each overrides the recipe. ``head`` is "cosine" or "linear", ``condition`` is "none", "centre" or "auto".
-    calibrate : bool
-        Hold rows out to learn the temperature of probabilities and when to say unknown.
-    random_state : int, RandomState or None
-        An integer is the seed of the command line. None draws one from numpy's global state.
-    n_jobs : int, optional
-        Threads; None and -1 are all processors. Results do not depend on it.
-    warm_start : bool
-        A second fit keeps the radius that the first one found, which saves the search.
-    verbose : bool
-        Show progress by tqdm, or on standard error where it is not installed.
-    progress : callable, optional
-        Called as ``progress(stage, done, total, detail)``; returning False stops the fit by ``annulus.Cancelled``.
-
-    Attributes
-    ----------
-    classes_ : the labels, sorted
-    epsilon_ : the radius found
-    temperature_ : what logits are divided by to become probabilities
-    search_trace_ : a dict for each probe of the search
-    coef_, intercept_ : the linear form of the head, for rows conditioned and scaled to length 1
-    n_iter_ : passes over the rows in the last training
-    model_ : the model itself
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from annulus import IbM2Classifier
-    >>> rng = np.random.default_rng(0)
-    >>> means = rng.normal(size=(3, 8))
-    >>> names = np.array(["jay", "kite", "wren"])
-    >>> y = names[np.repeat(np.arange(3), 4)]
-    >>> X = means[np.repeat(np.arange(3), 4)] + 0.2 * rng.normal(size=(12, 8))
-    >>> birds = IbM2Classifier(random_state=1).fit(X, y)
-    >>> birds.predict(means).tolist()
-    ['jay', 'kite', 'wren']
-    >>> birds.epsilon_ > 0
-    True
-    >>> birds.predict_proba(X).shape
-    (12, 3)
-    """
+class RecipeClassifier(ModelClassifier):
+    """What the classifiers that search for a radius have in common; they differ in the recipe that they follow by default."""
 
     def __init__(self, recipe="default", *, epsilon=None, n_virtual=None, threshold=None, learning_rate=None, epochs=None,
-                 batch_size=None, head=None, condition=None, label_smoothing=None, search_epochs=None, calibrate=True,
-                 random_state=0, n_jobs=None, warm_start=False, verbose=False, progress=None):
+                 batch_size=None, head=None, feature_transform=None, metric=None, label_smoothing=None, search_epochs=None,
+                 calibrate=True, random_state=0, n_jobs=None, warm_start=False, verbose=False, progress=None):
         self.recipe = recipe
         self.epsilon = epsilon
         self.n_virtual = n_virtual
@@ -73,7 +21,8 @@ class IbM2Classifier(ModelClassifier):
         self.epochs = epochs
         self.batch_size = batch_size
         self.head = head
-        self.condition = condition
+        self.feature_transform = feature_transform
+        self.metric = metric
         self.label_smoothing = label_smoothing
         self.search_epochs = search_epochs
         self.calibrate = calibrate
@@ -94,18 +43,19 @@ class IbM2Classifier(ModelClassifier):
         for name in ("n_virtual", "epochs", "batch_size", "search_epochs"):
             check_number(name, getattr(self, name), numbers.Integral, least=1)
         check_choice("head", self.head, ("cosine", "linear"))
-        check_choice("condition", self.condition, ("none", "centre", "auto"))
+        check_choice("feature_transform", self.feature_transform, ("none", "centre", "auto"))
         return recipe_of(self.recipe, epsilon=self.epsilon if epsilon is None else epsilon, virtual_count=self.n_virtual,
                          threshold=self.threshold, learning_rate=self.learning_rate, epochs=self.epochs,
-                         batch=self.batch_size, head=self.head, conditioning=self.condition,
+                         batch=self.batch_size, head=self.head, transform=self.feature_transform,
+                         metric=None if self.metric is None else str(self.metric),
                          label_smoothing=self.label_smoothing, search_epochs=self.search_epochs)
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learns from some rows now and more later.
 
-        The first call fits the rows given, of at least two classes. Later calls grow the model without training it anew: rows of
+        The first call fits the rows given, of at least two classes. Later calls update the model without a new fit: rows of
         a class it has are added to that class, rows of a new one become a class (``add_examples``, ``add_class``). The radius,
-        temperature and rule about strangers stay those of the first call. A call that raises changes nothing.
+        temperature and rejection rule stay those of the first call. A call that raises changes nothing.
 
         Parameters
         ----------
@@ -116,7 +66,7 @@ class IbM2Classifier(ModelClassifier):
             As in ``fit`` for the first call; later it may only leave rows out, by zeros beside equal numbers.
         """
         first = not hasattr(self, "model_")
-        X, y = training_rows(self, X, y, reset=first)
+        X, y = training_examples(self, X, y, reset=first)
         possible = getattr(self, "_possible", None) if classes is None else np.unique(classes)
         if possible is not None:
             strange = np.setdiff1d(y, possible)
@@ -126,11 +76,11 @@ class IbM2Classifier(ModelClassifier):
         if first:
             self._learn(X, y, sample_weight)
         else:
-            self._grow(X, y, sample_weight)
+            self._update(X, y, sample_weight)
         self._possible = possible
         return self
 
-    def _grow(self, X, y, sample_weight):
+    def _update(self, X, y, sample_weight):
         """Learns more from checked rows, all of them or none."""
         if sample_weight is not None:
             counted = sample_weight > 0
@@ -153,10 +103,126 @@ class IbM2Classifier(ModelClassifier):
     fit.__doc__ = ModelClassifier.fit.__doc__
 
 
-class CosineHead(ModelClassifier):
-    """The head that IbM2 trains, on the training rows themselves: what `annulus fit --method baseline` does.
+class FewShotClassifier(RecipeClassifier):
+    """Classifier for a few examples of each of many classes: what ``annulus fit`` does.
 
-    Parameters as those of the same names of ``IbM2Classifier``.
+    Features are transformed, a head is trained on virtual examples at the largest radius at which classes can be told apart
+    (IbM2), two heads in closed form vote beside it, and examples held out give the temperature of its probabilities and the rule
+    by which it rejects unknown inputs. The same rows, parameters and seed give the same numbers as the command line.
+
+    Parameters
+    ----------
+    recipe : str
+        What is done, and where all its numbers come from, as ``annulus fit --recipe``: "default", "ibm2", "paper" and others.
+    epsilon : float, optional
+        The radius; skips the search.
+    n_virtual, threshold, learning_rate, epochs, batch_size, head, feature_transform, label_smoothing, search_epochs : optional
+        Each overrides the recipe. ``head`` is "cosine" or "linear", ``feature_transform`` is "none", "centre" or "auto".
+    metric : str or path, optional
+        The metric that the head is trained in, as ``annulus fit --metric``: "none", "data", "backbone" or a metric file.
+    calibrate : bool
+        Hold examples out to learn the temperature of probabilities and when to answer unknown. The paper's recipes never do.
+    random_state : int, RandomState or None
+        An integer is the seed of the command line. None draws one from numpy's global state.
+    n_jobs : int, optional
+        Threads; None and -1 are all processors. Results do not depend on it.
+    warm_start : bool
+        A second fit keeps the radius that the first one found, which saves the search.
+    verbose : bool
+        Show progress by tqdm, or on standard error where it is not installed.
+    progress : callable, optional
+        Called as ``progress(stage, done, total, detail)``; returning False stops the fit by ``annulus.Cancelled``.
+
+    Attributes
+    ----------
+    classes_ : the labels, sorted
+    epsilon_ : the radius found
+    temperature_ : what logits are divided by to become probabilities
+    search_trace_ : a dict for each probe of the search
+    coef_, intercept_ : the linear form of the head, for rows transformed and scaled to length 1
+    n_iter_ : passes over the examples in the last training
+    model_ : the model itself
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annulus import FewShotClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> means = rng.normal(size=(3, 8))
+    >>> names = np.array(["jay", "kite", "wren"])
+    >>> y = names[np.repeat(np.arange(3), 4)]
+    >>> X = means[np.repeat(np.arange(3), 4)] + 0.2 * rng.normal(size=(12, 8))
+    >>> birds = FewShotClassifier(random_state=1).fit(X, y)
+    >>> birds.predict(means).tolist()
+    ['jay', 'kite', 'wren']
+    >>> birds.epsilon_ > 0
+    True
+    >>> birds.predict_proba(X).shape
+    (12, 3)
+    """
+
+
+class IbM2Classifier(RecipeClassifier):
+    """Instance-based max-margin classifier (IbM2), the method alone: what ``annulus fit --recipe ibm2`` does.
+
+    Around every training example it draws virtual examples and searches for the largest radius at which those of different classes
+    can be told apart; a cosine head trained at that radius classifies. Features are not transformed, and no other head votes.
+    ``FewShotClassifier`` is usually more accurate.
+
+    Parameters
+    ----------
+    recipe : str
+        Where all numbers come from: "ibm2", or the paper's own, "paper", "paper-resnet50" and "paper-episodes".
+    epsilon : float, optional
+        The radius; skips the search.
+    n_virtual, threshold, learning_rate, epochs, batch_size, head, feature_transform, label_smoothing, search_epochs : optional
+        Each overrides the recipe. ``head`` is "cosine" or "linear", ``feature_transform`` is "none", "centre" or "auto".
+    calibrate : bool
+        Hold examples out to learn the temperature of probabilities and when to answer unknown. The paper's recipes never do.
+    random_state : int, RandomState or None
+        An integer is the seed of the command line. None draws one from numpy's global state.
+    n_jobs : int, optional
+        Threads; None and -1 are all processors. Results do not depend on it.
+    warm_start : bool
+        A second fit keeps the radius that the first one found, which saves the search.
+    verbose : bool
+        Show progress by tqdm, or on standard error where it is not installed.
+    progress : callable, optional
+        Called as ``progress(stage, done, total, detail)``; returning False stops the fit by ``annulus.Cancelled``.
+
+    Attributes
+    ----------
+    classes_ : the labels, sorted
+    epsilon_ : the radius found
+    temperature_ : what logits are divided by to become probabilities
+    search_trace_ : a dict for each probe of the search
+    coef_, intercept_ : the linear form of the head, for rows transformed and scaled to length 1
+    n_iter_ : passes over the examples in the last training
+    model_ : the model itself
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annulus import IbM2Classifier
+    >>> X = np.array([[1.0, 0.1], [0.9, 0.2], [0.1, 1.0], [0.2, 0.8]])
+    >>> model = IbM2Classifier().fit(X, ["a", "a", "b", "b"])
+    >>> model.predict([[1, 0], [0, 1]]).tolist()
+    ['a', 'b']
+    """
+
+    def __init__(self, recipe="ibm2", *, epsilon=None, n_virtual=None, threshold=None, learning_rate=None, epochs=None,
+                 batch_size=None, head=None, feature_transform=None, metric=None, label_smoothing=None, search_epochs=None,
+                 calibrate=True, random_state=0, n_jobs=None, warm_start=False, verbose=False, progress=None):
+        super().__init__(recipe, epsilon=epsilon, n_virtual=n_virtual, threshold=threshold, learning_rate=learning_rate, epochs=epochs,
+                         batch_size=batch_size, head=head, feature_transform=feature_transform, metric=metric,
+                         label_smoothing=label_smoothing, search_epochs=search_epochs, calibrate=calibrate,
+                         random_state=random_state, n_jobs=n_jobs, warm_start=warm_start, verbose=verbose, progress=progress)
+
+
+class CosineHead(ModelClassifier):
+    """The head that IbM2 trains, on the training examples themselves: what ``annulus fit --recipe baseline`` does.
+
+    Parameters as those of the same names of ``FewShotClassifier``; of a recipe that is named, the numbers of this head count.
 
     >>> import numpy as np
     >>> from annulus import CosineHead
@@ -165,16 +231,14 @@ class CosineHead(ModelClassifier):
     [0, 1]
     """
 
-    _method = "baseline"
-
-    def __init__(self, recipe="default", *, learning_rate=None, epochs=None, batch_size=None, head=None, condition=None,
+    def __init__(self, recipe="baseline", *, learning_rate=None, epochs=None, batch_size=None, head=None, feature_transform=None,
                  label_smoothing=None, calibrate=True, random_state=0, n_jobs=None, verbose=False, progress=None):
         self.recipe = recipe
         self.learning_rate = learning_rate
         self.epochs = epochs
         self.batch_size = batch_size
         self.head = head
-        self.condition = condition
+        self.feature_transform = feature_transform
         self.label_smoothing = label_smoothing
         self.calibrate = calibrate
         self.random_state = random_state
@@ -188,6 +252,6 @@ class CosineHead(ModelClassifier):
         for name in ("epochs", "batch_size"):
             check_number(name, getattr(self, name), numbers.Integral, least=1)
         check_choice("head", self.head, ("cosine", "linear"))
-        check_choice("condition", self.condition, ("none", "centre", "auto"))
-        return recipe_of(self.recipe, learning_rate=self.learning_rate, epochs=self.epochs, batch=self.batch_size,
-                         head=self.head, conditioning=self.condition, label_smoothing=self.label_smoothing)
+        check_choice("feature_transform", self.feature_transform, ("none", "centre", "auto"))
+        return recipe_of(self.recipe, virtual_examples=False, learning_rate=self.learning_rate, epochs=self.epochs,
+                         batch=self.batch_size, head=self.head, transform=self.feature_transform, label_smoothing=self.label_smoothing)

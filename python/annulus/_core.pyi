@@ -1,5 +1,5 @@
 # Types of the module that the package is written on.
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ class Cancelled(RuntimeError): ...
 
 class RecipeOptions:
     recipe: str
+    virtual_examples: Optional[bool]
     virtual_count: Optional[int]
     epsilon: Optional[float]
     threshold: Optional[float]
@@ -21,7 +22,8 @@ class RecipeOptions:
     epochs: Optional[int]
     batch: Optional[int]
     head: Optional[str]
-    conditioning: Optional[str]
+    transform: Optional[str]
+    metric: Optional[str]
     noise_shape: Optional[str]
     noise: Optional[str]
     label_smoothing: Optional[float]
@@ -32,8 +34,10 @@ class RecipeOptions:
     def __init__(self) -> None: ...
 
 class Model:
-    training: dict[str, str]
     provenance: dict[str, str]
+    @property
+    def training(self) -> dict[str, Union[str, bool, int, float]]: ...
+    def add_note(self, name: str, text: str) -> None: ...
     @property
     def classes_count(self) -> int: ...
     @property
@@ -49,11 +53,11 @@ class Model:
     @property
     def bias(self) -> Rows: ...
     @property
-    def support_rows(self) -> int: ...
+    def support_set(self) -> int: ...
     @property
     def support_labels(self) -> NDArray[np.int32]: ...
     @property
-    def knows_strangers(self) -> bool: ...
+    def rejects_unknown(self) -> bool: ...
     @property
     def class_names(self) -> list[str]: ...
     @property
@@ -64,7 +68,8 @@ class Model:
     def probabilities(self, rows: Rows, threads: int = 0) -> Rows: ...
     def classes(self, rows: Rows, threads: int = 0) -> NDArray[np.int32]: ...
     def unknown_scores(self, rows: Rows, threads: int = 0) -> Rows: ...
-    def unknown_threshold(self, share: float) -> float: ...
+    def unknown_threshold(self, fraction: float) -> float: ...
+    def catch_rate(self, fraction: float) -> float | None: ...
     def answers(
         self, rows: Rows, false_reject: float = 0.05, explain: bool = False, top: int = 5, threads: int = 0
     ) -> list[dict[str, Any]]: ...
@@ -139,7 +144,6 @@ def fit(
     provenance: dict[str, str] = ...,
     paths: list[str] = ...,
     recipe: RecipeOptions = ...,
-    method: str = "ibm2",
     calibrate: bool = True,
     seed: int = 0,
     threads: int = 0,
@@ -158,6 +162,9 @@ def fit_method(
 def load_set(
     path: str, backbone: str = "", preprocess: str = "", cache: str = "", threads: int = 0, progress: Progress = None
 ) -> FeatureSet: ...
+def check_provenance(
+    model: dict[str, str], model_source: str, features: dict[str, str], source: str
+) -> None: ...
 def list_images(root: str) -> tuple[list[str], NDArray[np.int32], list[str]]: ...
 def evaluate(
     train: FeatureSet,

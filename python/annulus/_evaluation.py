@@ -12,7 +12,7 @@ from ._progress import listener
 from ._reports import AuditReport, Report
 from ._validation import recipe_of, seed_of, threads_of
 
-METHODS = ("ncm", "linear-svm", "baseline", "ibm2", "default")
+METHODS = ("ncm", "gda", "lda", "linear-svm", "baseline", "ibm2", "default")
 
 
 def evaluate(X, y=None, *, X_test=None, y_test=None, train=None, shots=(1, 5), subsets=3, methods=METHODS, against="", recipe="ibm2",
@@ -26,9 +26,9 @@ def evaluate(X, y=None, *, X_test=None, y_test=None, train=None, shots=(1, 5), s
         Rows to test on; without them, every row that was not drawn is.
     train : array of booleans, optional
         In place of these, which rows of X may be drawn; the others are tested on.
-    shots : numbers of rows a class; 0 is all
-    subsets : draws to average over
-    methods : names, of those that ``annulus.BASELINES`` has and "baseline", "ibm2", "default"
+    shots : numbers of training examples per class; 0 is all
+    subsets : splits to average over
+    methods : names of methods of `annulus evaluate`, among them those that ``annulus.BASELINES`` has
     against : the method that others are compared with
     images : FeatureExtractor, optional
         How the images of a folder become features.

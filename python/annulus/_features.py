@@ -14,30 +14,31 @@ from ._validation import threads_of
 class FeatureExtractor(TransformerMixin, BaseEstimator):
     """Images to features by a network that somebody else has trained.
 
-    Takes paths of JPEG, PNG and WebP files, the bytes of such files, uint8 arrays of height x width x 3, and PIL images, mixed as
-    you like. Features of paths are kept in the cache and never computed twice. It learns nothing: ``fit`` opens the network.
+    Takes paths of image files (JPEG, PNG, WebP, HEIC, AVIF, TIFF, GIF, BMP, JPEG XL, camera RAW), the bytes of such files, uint8
+    arrays of height x width x 3, and PIL images, mixed as you like. Features of paths are kept in the cache and never computed twice. It learns nothing: ``fit`` opens the network.
 
     Parameters
     ----------
     backbone : str, optional
-        A name that `annulus backbones` lists, or an ONNX file.
+        A name that `annulus backbones` lists, or an ONNX file; "auto" is the best recommended network that is in the cache, else
+        resnet50 (``backbone_`` says which).
     preprocess : str, optional
         A preset or recipe; None is what the network asks for.
     cache : path, optional
         Where features are kept; None is the user's cache.
-    n_jobs, verbose, progress : as in ``IbM2Classifier``
+    n_jobs, verbose, progress : as in ``FewShotClassifier``
 
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
-    >>> from annulus import FeatureExtractor, IbM2Classifier
-    >>> birds = make_pipeline(FeatureExtractor("mobilenet-0.25"), IbM2Classifier())
+    >>> from annulus import FeatureExtractor, FewShotClassifier
+    >>> birds = make_pipeline(FeatureExtractor("mobilenet-0.25"), FewShotClassifier())
     >>> birds[0].get_params()["backbone"]
     'mobilenet-0.25'
     >>> birds.fit(["robin.jpg", "wren.jpg"], ["robin", "wren"])  # doctest: +SKIP
     """
 
-    def __init__(self, backbone="mobilenet-0.25", *, preprocess=None, cache=None, n_jobs=None, verbose=False, progress=None):
+    def __init__(self, backbone="auto", *, preprocess=None, cache=None, n_jobs=None, verbose=False, progress=None):
         self.backbone = backbone
         self.preprocess = preprocess
         self.cache = cache
@@ -47,13 +48,14 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
 
     def fit(self, X=None, y=None):
         """Opens the network; where it is not on disk yet, it is fetched."""
-        self._open()
+        self._open(self.backbone)
+        self.backbone_ = self._encoder.name if self.backbone in (None, "", "auto") else self.backbone
         self.dimension_ = self._encoder.dimension
         self.provenance_ = self._encoder.provenance
         return self
 
-    def _open(self):
-        self._encoder = _core.Encoder(os.fspath(self.backbone or ""), self.preprocess or "",
+    def _open(self, backbone):
+        self._encoder = _core.Encoder(os.fspath(backbone or ""), self.preprocess or "",
                                       progress=listener(self.verbose, self.progress))
 
     def transform(self, X):
@@ -93,7 +95,7 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
     def __setstate__(self, state):
         super().__setstate__(state)
         if "dimension_" in state:
-            self._open()
+            self._open(state.get("backbone_", self.backbone))
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "dimension_")

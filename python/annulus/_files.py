@@ -6,7 +6,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._classifier import CosineHead, IbM2Classifier
+from ._classifier import CosineHead, FewShotClassifier, IbM2Classifier
 from ._features import FeatureExtractor
 from ._model_classifier import ModelClassifier
 
@@ -21,7 +21,7 @@ def save(model, path):
 
     >>> import annulus, numpy as np, tempfile, os
     >>> X = np.array([[1.0, 0.1], [0.9, 0.2], [0.1, 1.0], [0.2, 0.8]])
-    >>> model = annulus.IbM2Classifier().fit(X, [10, 10, 20, 20])
+    >>> model = annulus.FewShotClassifier().fit(X, [10, 10, 20, 20])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     annulus.save(model, os.path.join(folder, "model.safetensors"))
     ...     again = annulus.load(os.path.join(folder, "model.safetensors"))
@@ -31,7 +31,7 @@ def save(model, path):
     extractor, classifier = parts_of(model)
     check_is_fitted(classifier, "model_")
     kept = classifier.model_.copy()
-    kept.training = {**kept.training, LABELS: kind_of(classifier._labels)}
+    kept.add_note(LABELS, kind_of(classifier._labels))
     if extractor is not None:
         kept.provenance = {**kept.provenance, **extractor.provenance_}
     kept.save(os.fspath(path))
@@ -39,6 +39,9 @@ def save(model, path):
 
 def load(path, images=False, backbone=None):
     """Reads a model file into a classifier, fitted and ready to predict.
+
+    A FewShotClassifier where the model has ensemble heads, a CosineHead where it was trained without virtual examples, else an
+    IbM2Classifier.
 
     With ``images`` it comes as a pipeline that takes images: the network that the file names, or the ONNX file ``backbone``,
     then the classifier. Labels that were numbers or booleans come back as such, unless a class was added since whose name is none:
@@ -57,12 +60,11 @@ def load(path, images=False, backbone=None):
         raise FileNotFoundError(f"{path}: no such file")
     model = _core.Model.load(path)
     record = model.training
-    kind = CosineHead if record.get("method") == "baseline" else IbM2Classifier
-    classifier = kind(random_state=int(record.get("seed", 0)))
+    classifier = kind_of_record(record)(random_state=record.get("seed", 0))
     if record.get("recipe") in _core.recipe_names():
         classifier.set_params(recipe=record["recipe"])
-    if "epsilon_given" in record and kind is IbM2Classifier:
-        classifier.set_params(epsilon=float(record["epsilon_given"]))
+    if "epsilon_given" in record:
+        classifier.set_params(epsilon=record["epsilon_given"])
     classifier.model_, classifier._fit_record = model, {}
     classifier._labels = labels_of(model.class_names, record.get(LABELS, "str"))
     classifier._describe()
@@ -72,9 +74,15 @@ def load(path, images=False, backbone=None):
     if not source.get("backbone"):
         raise ValueError(f"{path} does not say which network its features came from")
     extractor = FeatureExtractor(backbone or source["backbone"], preprocess=source.get("preprocessing") or None).fit()
-    if extractor.provenance_.get("backbone_sha256") != source.get("backbone_sha256"):
-        raise ValueError(f"{path} was made with other weights of the network {source['backbone']}")
+    _core.check_provenance(source, path, extractor.provenance_, "the features of images")
     return Pipeline([("features", extractor), ("classifier", classifier)])
+
+
+def kind_of_record(record):
+    """The class of classifiers that a training record is of."""
+    if not record.get("virtual_examples", True):
+        return CosineHead
+    return FewShotClassifier if "ensemble_ridge_weight" in record else IbM2Classifier
 
 
 def parts_of(model):
@@ -85,7 +93,8 @@ def parts_of(model):
         steps = [step for _, step in model.steps if step not in (None, "passthrough")]
         if len(steps) == 2 and isinstance(steps[0], FeatureExtractor) and isinstance(steps[1], ModelClassifier):
             return steps[0], steps[1]
-    raise TypeError(f"expected an IbM2Classifier, a CosineHead, or a pipeline of a FeatureExtractor and one, found {type(model).__name__}")
+    raise TypeError("expected a FewShotClassifier, an IbM2Classifier, a CosineHead, or a pipeline of a FeatureExtractor and one, found "
+                    f"{type(model).__name__}")
 
 
 def kind_of(labels):

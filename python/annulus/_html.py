@@ -49,14 +49,14 @@ def model_html(estimator):
     shown = [str(label) for label in estimator.classes_[:8]]
     more = ", ..." if len(estimator.classes_) > 8 else ""
     rows = [("classes", f"{len(estimator.classes_)}: {', '.join(shown)}{more}"),
-            ("features", f"{estimator.n_features_in_} numbers a row"),
-            ("learnt from", f"{record.get('rows', '?')} rows by the recipe {record.get('recipe', '?')}, seed {record.get('seed', '?')}"),
+            ("features", f"{estimator.n_features_in_} dimensions"),
+            ("learnt from", f"{record.get('examples', '?')} examples by the recipe {record.get('recipe', '?')}, seed {record.get('seed', '?')}"),
             ("temperature", f"{estimator.temperature_:.3f}")]
     if estimator.epsilon_ > 0:
         rows.insert(2, ("radius", f"{estimator.epsilon_:.3f}"))
     if "training_accuracy" in record:
-        rows.append(("training accuracy", f"{100 * float(record['training_accuracy']):.2f} %"))
-    rows.append(("unknown", "may be answered" if model.knows_strangers else "is never answered"))
+        rows.append(("training accuracy", f"{100 * record['training_accuracy']:.2f} %"))
+    rows.append(("unknown", "may be answered" if model.rejects_unknown else "is never answered"))
     return (f'<div><p style="font:600 14px sans-serif;margin:4px 0">{html.escape(name)}</p>{table(rows)}'
             f"{search_svg(estimator.search_trace_)}</div>")
 

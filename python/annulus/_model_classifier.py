@@ -1,4 +1,4 @@
-"""What classifiers whose fitted form is a model have in common: learning, answers, growing, looks."""
+"""What classifiers whose fitted form is a model have in common: learning, predictions, updates, looks."""
 import numbers
 
 import numpy as np
@@ -8,15 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._html import model_html
 from ._progress import listener
-from ._validation import check_number, filled, rows_to_ask, rows_with_direction, seed_of, threads_of, training_rows, weights_of
+from ._validation import check_number, filled, rows_to_ask, rows_with_direction, seed_of, threads_of, training_examples, weights_of
 
 COSINE_SCALE = 10.0 / (1.0 + 1e-5)  # from effective weights of a cosine head to logits of rows of length 1
 
 
 class ModelClassifier(ClassifierMixin, BaseEstimator):
     """What all classifiers that hold a model have in common; the parameters are theirs."""
-
-    _method = "ibm2"
 
     # --- learning ---
 
@@ -34,7 +32,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
         if len(labels) < 2:
             raise ValueError(f"{type(self).__name__} expects at least two classes to tell apart, found {len(labels)} class")
         self.model_, self._fit_record = _core.fit(
-            X, numbers_of.astype(np.int32), names_of(labels), weights=sample_weight, recipe=recipe, method=self._method,
+            X, numbers_of.astype(np.int32), names_of(labels), weights=sample_weight, recipe=recipe,
             calibrate=bool(self.calibrate), seed=seed_of(self.random_state), threads=threads_of(self.n_jobs),
             progress=listener(self.verbose, self.progress))
         self._labels = labels
@@ -71,7 +69,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        X, y = training_rows(self, X, y)
+        X, y = training_examples(self, X, y)
         sample_weight = weights_of(sample_weight, X)
         if sample_weight is not None and not sample_weight.any():
             raise ValueError("sample_weight expects a number above 0 for at least one row of two classes, found zeros alone")
@@ -112,20 +110,22 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X):
         """Probabilities of the classes: the softmax of the logits divided by ``temperature_``."""
         X, empty = filled(self._ask(X))
-        shares = self.model_.probabilities(X, threads_of(self.n_jobs))
+        fractions = self.model_.probabilities(X, threads_of(self.n_jobs))
         if empty is not None:
             own = np.exp((self._own_logits() - self._own_logits().max()) / self.temperature_)
-            shares[empty] = own / own.sum()
-        return shares if self._columns is None else shares[:, self._columns]
+            fractions[empty] = own / own.sum()
+        return fractions if self._columns is None else fractions[:, self._columns]
 
     def predict_log_proba(self, X):
-        """The logarithms of ``predict_proba``."""
+        """The logarithms of ``predict_proba``, finite also where a probability is too small for float32."""
         scaled = self._logits(X).astype(np.float64) / self.temperature_
         scaled -= scaled.max(axis=1, keepdims=True)
-        return scaled - np.log(np.exp(scaled).sum(axis=1, keepdims=True))
+        exact = scaled - np.log(np.exp(scaled).sum(axis=1, keepdims=True))
+        # Those near 1 as predict_proba rounds them.
+        return np.where(exact > -0.1, np.log(np.exp(exact).astype(np.float32).astype(np.float64)), exact)
 
     def unknown_score(self, X):
-        """How well each row is known: the larger, the better. ValueError where the model has no rule about strangers."""
+        """How well each row is known: the larger, the better. ValueError where the model has no rejection rule."""
         return self._unknown_scores(self._ask(X))
 
     def _unknown_scores(self, X):
@@ -137,21 +137,31 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
         return scores
 
     def predict_unknown(self, X, false_reject=0.05):
-        """Which rows resemble nothing that was learnt, when a share of ``false_reject`` of known things may be lost to that.
+        """Which rows resemble nothing that was learnt, when a fraction of ``false_reject`` of known inputs may be lost to that.
 
-        Nothing is where the model has no rule about strangers, for which it takes three classes with five rows between them, or 20
+        Nothing is where the model has no rejection rule, for which it takes three classes with five rows between them, or 20
         rows that can be held out.
         """
         check_number("false_reject", false_reject, numbers.Real, least=0, most=1)
         X = self._ask(X)
-        if not self.model_.knows_strangers:
+        if not self.model_.rejects_unknown:
             return np.zeros(len(X), dtype=bool)
         return self._unknown_scores(X) < self.model_.unknown_threshold(false_reject)
+
+    def catch_rate(self, false_reject=0.05):
+        """The fraction of unknown inputs that :meth:`predict_unknown` is expected to catch at this ``false_reject``.
+
+        Estimated from the training rows, for inputs that are like none of the classes but of the same kind. None where it is not
+        known: the model has no rejection rule, or was fitted by an earlier version.
+        """
+        check_is_fitted(self, "model_")
+        check_number("false_reject", false_reject, numbers.Real, least=0, most=1)
+        return self.model_.catch_rate(false_reject)
 
     def explain(self, X, top=5, false_reject=0.05):
         """Why each row is answered as it is: a list of dicts.
 
-        ``label``, ``probability`` and the ``top`` classes with theirs; ``unknown`` and ``unknown_score``; ``radius``, how far the
+        ``label``, ``probability`` and the ``top`` classes with theirs; ``unknown`` and ``unknown_score``; ``boundary_distance``, how far the
         row can move before its answer changes, in the unit of ``epsilon_``; ``nearest``, the training rows most like it.
         """
         X = self._ask(X)
@@ -159,13 +169,13 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
         return [self._explained(answer) for answer in answers]
 
     def _explained(self, answer):
-        ranked = [(self._labels[index], share) for index, share in answer["top"]]
+        ranked = [(self._labels[index], fraction) for index, fraction in answer["top"]]
         nearest = [{"label": self._labels[near["class"]], "cosine": near["cosine"], "path": near["path"]}
                    for near in answer["nearest"]]
-        return {"label": ranked[0][0], "probability": ranked[0][1], "top": ranked, "unknown": answer["refused"],
-                "unknown_score": answer["unknown_score"], "radius": answer["radius"], "nearest": nearest}
+        return {"label": ranked[0][0], "probability": ranked[0][1], "top": ranked, "unknown": answer["rejected"],
+                "unknown_score": answer["unknown_score"], "boundary_distance": answer["boundary_distance"], "nearest": nearest}
 
-    # --- growing and shrinking ---
+    # --- incremental updates ---
 
     def add_class(self, X, label):
         """Learns one more class from its rows, without training anew; says what that changed.
@@ -193,8 +203,8 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
         """A model with one more class, its labels and what that changed."""
         check_kind(labels, label)
         added = np.asarray([label], dtype=object if labels.dtype == object else None)
-        grown, report = model.add_class(X, names_of(added)[0], threads_of(self.n_jobs))
-        return grown, np.concatenate([labels, added]), report
+        updated, report = model.add_class(X, names_of(added)[0], threads_of(self.n_jobs))
+        return updated, np.concatenate([labels, added]), report
 
     def _with_examples(self, model, labels, X, label):
         """A model with more rows of a class, and what that changed."""
@@ -215,7 +225,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def coef_(self):
-        """Weights of shape (n_classes, n_features), (1, n_features) for two classes: of rows conditioned and scaled to length 1."""
+        """Weights of shape (n_classes, n_features), (1, n_features) for two classes: of rows transformed and scaled to length 1."""
         weights = self._fitted_model().weights
         if self.model_.head == "cosine":
             weights = weights * np.float32(COSINE_SCALE)
@@ -273,11 +283,12 @@ def names_of(labels):
 
 
 def epochs_of(training):
-    """Passes over the rows in the last training, from a model's record."""
-    if training.get("method") == "baseline":
-        return int(training["epochs"])
-    epochs, most, batch, rows = (int(training.get(key, 0)) for key in ("epochs", "most_final_steps", "batch", "rows"))
-    if most and batch and rows:
-        steps = -(-rows // batch)
-        epochs = min(epochs, -(-most // steps))
+    """Passes over the examples in the last training, from a model's record."""
+    keys = ("epochs", "least_final_steps", "most_final_steps", "batch", "examples")
+    epochs, least, most, batch, examples = (training.get(key, 0) for key in keys)
+    if training.get("virtual_examples", True) and batch and examples:
+        steps = -(-examples // batch)
+        epochs = max(epochs, -(-least // steps))
+        if most:
+            epochs = min(epochs, -(-most // steps))
     return epochs

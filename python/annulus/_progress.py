@@ -45,8 +45,8 @@ class Line:
         self.width = 0
 
     def __call__(self, stage, done, total, detail):
-        share = f" {100 * done // total} %" if total else ""
-        text = f"{stage}{share} {detail}".rstrip()
+        fraction = f" {100 * done // total} %" if total else ""
+        text = f"{stage}{fraction} {detail}".rstrip()
         end = "\n" if total and done == total else ""
         self.stream.write("\r" + text.ljust(self.width) + end)
         self.stream.flush()

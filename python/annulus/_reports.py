@@ -24,7 +24,7 @@ class Report:
         self._document = json.loads(parts["json"])
 
     def to_dict(self):
-        """Everything, as the JSON of the command line has it (docs/file-formats.md)."""
+        """Everything, as the JSON of the command line has it (docs/reference/file-formats.md)."""
         return self._document
 
     @property
@@ -48,7 +48,7 @@ class Report:
                         [result.get("accuracy_mean", result.get("acc_m")) for result in chosen],
                         yerr=[result.get("accuracy_std", result.get("ci95", 0.0)) for result in chosen],
                         marker="o", capsize=3, label=method)
-        ax.set_xlabel("rows a class")
+        ax.set_xlabel("examples per class")
         ax.set_ylabel("accuracy in %")
         ax.legend()
         return ax

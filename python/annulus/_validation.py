@@ -17,7 +17,7 @@ except ImportError:  # scikit-learn before 1.6
         return estimator._validate_data(*arguments, **options)
 
 
-def training_rows(estimator, X, y, reset=True):
+def training_examples(estimator, X, y, reset=True):
     """X as float32 rows, not copied where they are such already, and y as one label a row."""
     X, y = _validate_data(estimator, X, y, dtype=np.float32, order="C", multi_output=True, reset=reset)
     y = column_or_1d(y, warn=True)

@@ -6,7 +6,7 @@
 namespace annulus::python {
 
 void add_recipe(pybind11::module_& module);      // RecipeOptions, recipe_names
-void add_model(pybind11::module_& module);       // Model: answers, files, growing
+void add_model(pybind11::module_& module);       // Model: predictions, files, updates
 void add_fit(pybind11::module_& module);         // fit
 void add_methods(pybind11::module_& module);     // fit_method, method_names
 void add_features(pybind11::module_& module);    // FeatureSet, Encoder

@@ -2,6 +2,8 @@
 #include "python/src/errors.h"
 
 #include <exception>
+#include <map>
+#include <string>
 
 #include "annulus/base/error.h"
 
@@ -29,6 +31,23 @@ PyObject* exception_for(ErrorKind kind) {
       break;
   }
   return PyExc_RuntimeError;
+}
+
+// What Python says of a field of the library's options: the keyword argument that sets it, where there is one.
+std::string keyword_of(const std::string& field) {
+  static const std::map<std::string, std::string> kKeywords{{"backbone", "backbone"},
+                                                            {"batch", "batch_size"},
+                                                            {"epochs", "epochs"},
+                                                            {"epsilon", "epsilon"},
+                                                            {"false_reject", "false_reject"},
+                                                            {"label_smoothing", "label_smoothing"},
+                                                            {"learning_rate", "learning_rate"},
+                                                            {"search_epochs", "search_epochs"},
+                                                            {"threshold", "threshold"},
+                                                            {"transform", "feature_transform"},
+                                                            {"virtual_count", "n_virtual"}};
+  const auto found = kKeywords.find(field);
+  return found == kKeywords.end() ? field : found->second + "=";
 }
 
 PyObject* add_exception(py::module_& module, const char* name, const char* meaning, PyObject* base) {
@@ -67,7 +86,7 @@ void add_errors(py::module_& module) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const Error& error) {
-      PyErr_SetString(exception_for(error.kind()), error.what());
+      PyErr_SetString(exception_for(error.kind()), error.message_with(keyword_of(error.field())).c_str());
     }
   });
 }

@@ -9,16 +9,19 @@
 #include <utility>
 #include <vector>
 
-#include "annulus/eval/audit.h"
-#include "annulus/eval/episodes.h"
-#include "annulus/eval/html_report.h"
-#include "annulus/eval/many_way.h"
-#include "annulus/eval/report.h"
-#include "annulus/eval/results_document.h"
-#include "annulus/learn/recipe_options.h"
-#include "annulus/store/audit_file.h"
-#include "annulus/store/audit_images.h"
-#include "annulus/store/machine.h"
+#include "annulus/eval/audit/audit.h"
+#include "annulus/eval/protocols/episodes.h"
+#include "annulus/eval/protocols/many_way.h"
+#include "annulus/learn/method/recipe_options.h"
+#include "annulus/pipeline/audit_file.h"
+#include "annulus/pipeline/audit_images.h"
+#include "annulus/pipeline/backbone_metric.h"
+#include "annulus/report/documents/results_document.h"
+#include "annulus/report/html/html_report.h"
+#include "annulus/report/tables/audit_text.h"
+#include "annulus/report/tables/episodes_report.h"
+#include "annulus/report/tables/protocol_report.h"
+#include "annulus/store/files/machine.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/progress.h"
@@ -54,18 +57,19 @@ py::dict evaluate(const SharedSet& train, const SharedSet& test, const EvaluateA
   protocol.methods = arguments.methods;
   protocol.against = arguments.against;
   protocol.recipe = make_recipe(recipe, seed, threads);
+  add_metric_prior(recipe.metric, train->provenance(), train->dimension(), protocol.recipe);
   ReportContext context{train->source(), test ? test->source() : train->source(), seed, arguments.subsets,
                         describe(protocol.recipe)};
-  context.stamp = make_stamp(arguments.methods, {}, seed, arguments.subsets, threads);
+  context.metadata = make_run_metadata(arguments.methods, {}, seed, arguments.subsets, threads);
   std::string text;
   std::string json;
   std::string page;
   without_lock(progress, [&](const ProgressCallback& heard) {
-    context.stamp->checksums["features"] = content_checksum(*train);
-    if (test) context.stamp->checksums["test"] = content_checksum(*test);
+    context.metadata->checksums["features"] = content_checksum(*train);
+    if (test) context.metadata->checksums["test"] = content_checksum(*test);
     const ManyWayReport report =
         test ? evaluate_many_way(*train, *test, protocol, heard) : evaluate_many_way(*train, protocol, heard);
-    for (const Split& split : report.draws) context.stamp->splits.push_back(split_checksum(split));
+    for (const Split& split : report.splits) context.metadata->splits.push_back(split_checksum(split));
     text = many_way_table(report) + comparison_table(report.comparisons, "class");
     json = many_way_json(report, context);
     page = page_of(json, train->source());
@@ -77,15 +81,16 @@ py::dict evaluate(const SharedSet& train, const SharedSet& test, const EvaluateA
 py::dict episodes(const SharedSet& set, EpisodesOptions protocol, const RecipeOptions& recipe,
                   const py::object& progress) {
   protocol.recipe = make_recipe(recipe, protocol.seed, protocol.threads);
+  add_metric_prior(recipe.metric, set->provenance(), set->dimension(), protocol.recipe);
   std::string text;
   std::string json;
   std::string page;
   without_lock(progress, [&](const ProgressCallback& heard) {
-    Stamp stamp = make_stamp(protocol.methods, {}, protocol.seed, protocol.seeds, protocol.threads);
-    stamp.checksums["features"] = content_checksum(*set);
+    RunMetadata metadata = make_run_metadata(protocol.methods, {}, protocol.seed, protocol.seeds, protocol.threads);
+    metadata.checksums["features"] = content_checksum(*set);
     const EpisodesReport report = evaluate_episodes(*set, protocol, heard);
     text = episodes_table(report) + comparison_table(report.comparisons, "episode");
-    json = episodes_json(report, protocol, set->source(), stamp);
+    json = episodes_json(report, protocol, set->source(), metadata);
     page = page_of(json, set->source());
     return true;
   });
@@ -159,7 +164,7 @@ void add_protocols(py::module_& module) {
 
 AuditOptions audit_options(double suspects, std::uint64_t seed, int threads) {
   AuditOptions options;
-  options.suspect_share = suspects;
+  options.suspect_fraction = suspects;
   options.seed = seed;
   options.threads = threads;
   return options;

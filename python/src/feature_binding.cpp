@@ -2,18 +2,22 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "annulus/base/parallel_progress.h"
-#include "annulus/store/encoder.h"
-#include "annulus/store/feature_file.h"
-#include "annulus/store/image_folder.h"
-#include "annulus/vision/image.h"
-#include "annulus/vision/preprocess.h"
+#include "annulus/pipeline/encoder.h"
+#include "annulus/pipeline/load.h"
+#include "annulus/pipeline/provenance.h"
+#include "annulus/store/features/feature_file.h"
+#include "annulus/store/images/image_folder.h"
+#include "annulus/vision/backbone/image_feature.h"
+#include "annulus/vision/image/image.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/progress.h"
@@ -31,6 +35,13 @@ std::shared_ptr<const void> owner_of(const py::object& object) {
             const py::gil_scoped_acquire lock;
             Py_DECREF(pointer);
           }};
+}
+
+// A licence or a checksum of a network that is about to be downloaded, as a warning; called without the interpreter's
+// lock.
+void warn_user(const std::string& line) {
+  const py::gil_scoped_acquire lock;
+  if (PyErr_WarnEx(PyExc_UserWarning, line.c_str(), 1) != 0) PyErr_Clear();  // the work goes on
 }
 
 SharedSet set_of_arrays(const Rows& rows, const Labels& labels, std::vector<std::string> class_names,
@@ -82,18 +93,15 @@ Image image_of(const Pixels& pixels) {
   return image;
 }
 
-// Rows of images in memory: `decode(i)` gives image i.
-template <class Decode>
-py::array_t<float> encode_images(const Encoder& encoder, std::size_t count, const Decode& decode, int threads,
-                                 const py::object& progress) {
+// Rows of images in memory: `row_of(i, name)` gives that of image i.
+template <class RowOf>
+py::array_t<float> encode_each(const Encoder& encoder, std::size_t count, const RowOf& row_of, int threads,
+                               const py::object& progress) {
   Matrix<float> rows(count, encoder.backbone.dimension());
   without_lock(progress, [&](const ProgressCallback& heard) {
     parallel_for_with_progress(threads, count, "encode images", heard, [&](std::size_t i) {
-      const Image& image = decode(i);
-      Matrix<float> prepared(1, encoder.recipe.output_size());
-      preprocess(image, encoder.recipe, prepared.row(0));
-      encoder.backbone.run(std::as_const(prepared).view(), encoder.recipe.output_height(),
-                           encoder.recipe.output_width(), rows.view().rows_at(i, 1));
+      const std::vector<float> row = row_of(i, "image " + std::to_string(i));
+      std::copy(row.begin(), row.end(), rows.row(i).begin());
     });
     return true;
   });
@@ -105,34 +113,18 @@ py::array_t<float> encode_pixels(const Encoder& encoder, const std::vector<Pixel
   std::vector<Image> images;
   images.reserve(pixels.size());
   for (const Pixels& each : pixels) images.push_back(image_of(each));
-  return encode_images(
-      encoder, images.size(), [&](std::size_t i) -> const Image& { return images[i]; }, threads, progress);
+  const auto row_of = [&](std::size_t i, const std::string& name) {
+    return extract_image(images[i], name, encoder.backbone, encoder.recipe);
+  };
+  return encode_each(encoder, images.size(), row_of, threads, progress);
 }
 
 py::array_t<float> encode_bytes(const Encoder& encoder, const std::vector<std::string>& files, int threads,
                                 const py::object& progress) {
-  const DecodeOptions options = decode_options(encoder.recipe);
-  return encode_images(
-      encoder, files.size(),
-      [&](std::size_t i) {
-        return decode_image(std::as_bytes(std::span(files[i])), options, "image " + std::to_string(i));
-      },
-      threads, progress);
-}
-
-// A feature file, or the features of a folder of images; broken images are left out.
-SharedSet load_set(const std::filesystem::path& path, const EncoderOptions& encoder_options, int threads,
-                   const py::object& progress) {
-  return without_lock(progress, [&](const ProgressCallback& heard) {
-    if (!holds_images(path)) return std::make_shared<FeatureSet>(read_features(path));
-    ImageListOptions list_options;
-    list_options.for_training = true;
-    const ImageList list = list_images(path, list_options);
-    const Encoder encoder = open_encoder(encoder_options, heard);
-    ExtractReport report;
-    return std::make_shared<FeatureSet>(extract_set(list, path.string(), encoder.backbone, encoder.recipe,
-                                                    extract_options(encoder_options, encoder, threads), report, heard));
-  });
+  const auto row_of = [&](std::size_t i, const std::string& name) {
+    return extract_image(std::as_bytes(std::span(files[i])), name, encoder.backbone, encoder.recipe);
+  };
+  return encode_each(encoder, files.size(), row_of, threads, progress);
 }
 
 void add_feature_set(py::module_& module) {
@@ -155,7 +147,13 @@ void add_feature_set(py::module_& module) {
       "load_set",
       [](const std::filesystem::path& path, const std::string& backbone, const std::string& preprocess,
          const std::string& cache, int threads, const py::object& progress) {
-        return load_set(path, {backbone, preprocess, cache, false}, threads, progress);
+        return without_lock(progress, [&](const ProgressCallback& heard) {
+          LoadOptions options;
+          options.encoder = {backbone, preprocess, cache, false, warn_user};
+          options.threads = threads;
+          options.progress = heard;
+          return std::make_shared<FeatureSet>(load_set(path, options));
+        });
       },
       py::arg("path"), py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("cache") = "",
       py::arg("threads") = 0, py::arg("progress") = py::none());
@@ -168,7 +166,7 @@ void add_features(py::module_& module) {
   py::class_<Encoder, std::shared_ptr<Encoder>>(module, "Encoder")
       .def(py::init([](const std::string& backbone, const std::string& preprocess, const py::object& progress) {
              return without_lock(progress, [&](const ProgressCallback& heard) {
-               return std::make_shared<Encoder>(open_encoder({backbone, preprocess, "", false}, heard));
+               return std::make_shared<Encoder>(open_encoder({backbone, preprocess, "", false, warn_user}, heard));
              });
            }),
            py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("progress") = py::none())
@@ -181,6 +179,8 @@ void add_features(py::module_& module) {
            py::arg("progress") = py::none())
       .def("encode_pixels", &encode_pixels, py::arg("pixels"), py::arg("threads") = 0, py::arg("progress") = py::none())
       .def("encode_bytes", &encode_bytes, py::arg("files"), py::arg("threads") = 0, py::arg("progress") = py::none());
+  module.def("check_provenance", &check_same_provenance, py::arg("model"), py::arg("model_source"), py::arg("features"),
+             py::arg("source"));
   module.def(
       "list_images",
       [](const std::filesystem::path& root) {

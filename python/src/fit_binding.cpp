@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "annulus/learn/fit_model.h"
-#include "annulus/learn/recipe_options.h"
+#include "annulus/learn/method/recipe_options.h"
+#include "annulus/learn/model/fit_model.h"
+#include "annulus/pipeline/backbone_metric.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/progress.h"
@@ -33,7 +34,7 @@ py::dict fit_dict(const ModelFit& fit) {
   py::dict result(py::arg("epsilon") = fit.fit.epsilon, py::arg("training_accuracy") = fit.fit.training_accuracy,
                   py::arg("virtual_accuracy") = fit.fit.virtual_accuracy, py::arg("seconds") = fit.fit.seconds,
                   py::arg("calibration_seconds") = fit.calibration_seconds,
-                  py::arg("held_out_rows") = fit.held_out.labels.size(), py::arg("search") = py::none());
+                  py::arg("held_out_examples") = fit.held_out.labels.size(), py::arg("search") = py::none());
   if (fit.fit.search) result["search"] = search_dict(*fit.fit.search);
   return result;
 }
@@ -55,7 +56,8 @@ py::tuple fit_arrays(const Rows& rows, const Labels& labels, std::vector<std::st
   data.class_names = std::move(class_names);
   data.provenance = std::move(provenance);
   data.paths = std::move(paths);
-  const Recipe recipe = make_recipe(arguments.recipe, arguments.options.seed, arguments.threads);
+  Recipe recipe = make_recipe(arguments.recipe, arguments.options.seed, arguments.threads);
+  add_metric_prior(arguments.recipe.metric, data.provenance, features.cols(), recipe);
   ModelFit fit = without_lock(progress, [&](const ProgressCallback& heard) {
     data.rows.features = copy_of(features);
     return fit_model(std::move(data), recipe, arguments.options, heard);
@@ -71,15 +73,15 @@ void add_fit(py::module_& module) {
       "fit",
       [](const Rows& rows, const Labels& labels, std::vector<std::string> class_names,
          const std::optional<Weights>& weights, std::map<std::string, std::string> provenance,
-         std::vector<std::string> paths, const RecipeOptions& recipe, const std::string& method, bool calibrate,
-         std::uint64_t seed, int threads, const py::object& progress) {
+         std::vector<std::string> paths, const RecipeOptions& recipe, bool calibrate, std::uint64_t seed, int threads,
+         const py::object& progress) {
         return fit_arrays(rows, labels, std::move(class_names), weights, std::move(provenance), std::move(paths),
-                          {recipe, {method, calibrate, false, seed, "all"}, threads}, progress);
+                          {recipe, {calibrate, false, seed, "all"}, threads}, progress);
       },
       py::arg("rows"), py::arg("labels"), py::arg("class_names"), py::kw_only(), py::arg("weights") = py::none(),
       py::arg("provenance") = std::map<std::string, std::string>{}, py::arg("paths") = std::vector<std::string>{},
-      py::arg("recipe") = RecipeOptions{}, py::arg("method") = "ibm2", py::arg("calibrate") = true, py::arg("seed") = 0,
-      py::arg("threads") = 0, py::arg("progress") = py::none());
+      py::arg("recipe") = RecipeOptions{}, py::arg("calibrate") = true, py::arg("seed") = 0, py::arg("threads") = 0,
+      py::arg("progress") = py::none());
 }
 
 }  // namespace annulus::python

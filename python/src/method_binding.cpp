@@ -6,9 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "annulus/eval/method.h"
 #include "annulus/kernels/narrow_gemm.h"
-#include "annulus/learn/recipe_options.h"
+#include "annulus/learn/baselines/method.h"
+#include "annulus/learn/method/recipe_options.h"
+#include "annulus/pipeline/backbone_metric.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/progress.h"
@@ -47,11 +48,11 @@ struct Fitted {
   }
 
   py::object score(const Rows& rows) const {
-    if (!method.score) return py::none();
+    if (!method.predict_and_score) return py::none();
     const auto features = view_of(rows);
     Matrix<float> scores(features.rows(), classes);
     in_small_blocks(features, [&](std::size_t first, ConstMatrixView<float> block) {
-      method.score(block, scores.view().rows_at(first, block.rows()));
+      method.predict_and_score(block, scores.view().rows_at(first, block.rows()));
     });
     return array_of(std::move(scores));
   }
@@ -61,11 +62,12 @@ Fitted fit_named(const std::string& name, const Rows& rows, const Labels& labels
                  const RecipeOptions& options, std::uint64_t seed, int threads, const py::object& progress) {
   const Method& method = method_named(name);
   if (method.needs_base) fail(ErrorKind::kUsage, "method {} needs base classes, which arrays alone do not have", name);
-  const Recipe recipe = make_recipe(options, seed, threads);
+  Recipe recipe = make_recipe(options, seed, threads);
   const auto features = view_of(rows);
+  add_metric_prior(options.metric, {}, features.cols(), recipe);
   const std::vector<std::int32_t> numbers = vector_of(labels);
   FittedMethod fitted = without_lock(progress, [&](const ProgressCallback& heard) {
-    return method.fit(LabelledRows{copy_of(features), numbers, classes}, {recipe}, heard);
+    return method.fit(LabelledExamples{copy_of(features), numbers, classes}, {recipe}, heard);
   });
   return {std::move(fitted), classes};
 }
@@ -77,7 +79,8 @@ void add_methods(py::module_& module) {
       .def("predict", &Fitted::predict)
       .def("score", &Fitted::score)
       .def_property_readonly("probabilities", [](const Fitted& fitted) { return fitted.method.probabilities; })
-      .def_property_readonly("scores", [](const Fitted& fitted) { return static_cast<bool>(fitted.method.score); });
+      .def_property_readonly("scores",
+                             [](const Fitted& fitted) { return static_cast<bool>(fitted.method.predict_and_score); });
   module.def("fit_method", &fit_named, py::arg("name"), py::arg("rows"), py::arg("labels"), py::arg("classes"),
              py::arg("recipe"), py::arg("seed") = 0, py::arg("threads") = 0, py::arg("progress") = py::none());
   module.def("method_names", [] {

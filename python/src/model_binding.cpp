@@ -1,4 +1,4 @@
-// Models: what they say about rows, how they are kept, how they grow and shrink.
+// Models: their predictions, files and updates.
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
@@ -9,12 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "annulus/learn/grow.h"
-#include "annulus/learn/model.h"
-#include "annulus/learn/prediction.h"
-#include "annulus/learn/recogniser.h"
-#include "annulus/learn/unknown.h"
-#include "annulus/store/model_file.h"
+#include "annulus/learn/model/model.h"
+#include "annulus/learn/model/predictor.h"
+#include "annulus/learn/model/prepared_head.h"
+#include "annulus/learn/openset/open_set_scores.h"
+#include "annulus/learn/update/class_update.h"
+#include "annulus/store/models/model_file.h"
+#include "annulus/store/models/training_record_entries.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/progress.h"
@@ -91,55 +92,56 @@ py::array_t<float> scores(const Model& model, const Rows& rows, int threads) {
   return array_of(out);
 }
 
-py::dict answer_dict(const Model& model, const Answer& answer) {
+py::dict answer_dict(const Model& model, const Prediction& answer) {
   py::list top;
   for (const RankedClass& ranked : answer.top) top.append(py::make_tuple(ranked.index, ranked.probability));
-  py::dict result(py::arg("top") = top, py::arg("refused") = answer.refused,
+  py::dict result(py::arg("top") = top, py::arg("rejected") = answer.rejected,
                   py::arg("unknown_score") = answer.unknown_score);
   if (!answer.explanation) return result;
   py::list nearest;
-  for (const NearRow& near : answer.explanation->nearest) {
+  for (const NearExample& near : answer.explanation->nearest) {
     const std::string path = model.support.paths.empty() ? std::string() : model.support.paths[near.row];
     nearest.append(py::dict(py::arg("row") = near.row, py::arg("class") = model.support.labels[near.row],
                             py::arg("cosine") = near.cosine, py::arg("path") = path));
   }
   result["nearest"] = nearest;
-  result["radius"] = answer.explanation->radius;
+  result["boundary_distance"] = answer.explanation->boundary_distance;
   return result;
 }
 
 py::list answers(const Model& model, const Rows& rows, double false_reject, bool explain, std::size_t top,
                  int threads) {
   const auto features = view_of(rows);
-  std::vector<Answer> found;
+  std::vector<Prediction> found;
   {
     const py::gil_scoped_release release;
-    found = Recogniser(model, {false_reject, explain, top, threads}).answer(features);
+    found = Predictor(model, {false_reject, explain, top, threads}).predict(features);
   }
   py::list result;
-  for (const Answer& answer : found) result.append(answer_dict(model, answer));
+  for (const Prediction& answer : found) result.append(answer_dict(model, answer));
   return result;
 }
 
-py::dict growth_dict(const GrowthReport& report) {
-  return py::dict(py::arg("old_rows") = report.old_rows, py::arg("asked") = report.asked,
+py::dict update_dict(const UpdateReport& report) {
+  return py::dict(py::arg("old_examples") = report.old_examples, py::arg("checked") = report.checked,
                   py::arg("changed") = report.changed, py::arg("right_before") = report.right_before,
-                  py::arg("right_after") = report.right_after, py::arg("given_rows") = report.given_rows,
-                  py::arg("new_rows") = report.new_rows, py::arg("new_right") = report.new_right,
+                  py::arg("right_after") = report.right_after, py::arg("examples_given") = report.examples_given,
+                  py::arg("examples_learnt") = report.examples_learnt,
+                  py::arg("examples_learnt_correct") = report.examples_learnt_correct,
                   py::arg("most_alike") = report.most_alike, py::arg("alike_cosine") = report.alike_cosine,
                   py::arg("seconds") = report.seconds);
 }
 
 // A copy of the model that was changed, and what that did.
 template <class Change>
-py::tuple grown(const Model& model, const Change& change) {
-  Growth growth;
+py::tuple updated(const Model& model, const Change& change) {
+  ModelUpdate update;
   {
     const py::gil_scoped_release release;
-    growth = change(clone_of(model));
+    update = change(clone_of(model));
   }
-  const py::dict report = growth_dict(growth.report);
-  return py::make_tuple(std::make_shared<Model>(std::move(growth.model)), report);
+  const py::dict report = update_dict(update.report);
+  return py::make_tuple(std::make_shared<Model>(std::move(update.model)), report);
 }
 
 Shared model_of_bytes(const py::bytes& bytes) {
@@ -154,20 +156,22 @@ void add_answers(py::class_<Model, Shared>& type) {
       .def("classes", &classes, py::arg("rows"), py::arg("threads") = 0)
       .def("unknown_scores", &scores, py::arg("rows"), py::arg("threads") = 0)
       .def("unknown_threshold",
-           [](const Model& model, double share) {
-             if (model.unknown.empty()) fail(ErrorKind::kInput, "the model has no rule about strangers");
-             return unknown_threshold(model.unknown, share);
+           [](const Model& model, double fraction) {
+             if (model.unknown.empty()) fail(ErrorKind::kInput, "the model has no rejection rule");
+             return unknown_threshold(model.unknown, fraction);
            })
+      .def("catch_rate",
+           [](const Model& model, double fraction) { return unknown_catch_rate(model.unknown, fraction); })
       .def("answers", &answers, py::arg("rows"), py::arg("false_reject") = kFalseReject, py::arg("explain") = false,
            py::arg("top") = 5, py::arg("threads") = 0);
 }
 
-void add_growth(py::class_<Model, Shared>& type) {
+void add_update_report(py::class_<Model, Shared>& type) {
   type.def(
           "add_class",
           [](const Model& model, const Rows& rows, const std::string& name, int threads) {
             const auto features = view_of(rows);
-            return grown(model, [&](Model&& copy) {
+            return updated(model, [&](Model&& copy) {
               return add_class(std::move(copy), {copy_of(features), {}}, name, {threads});
             });
           },
@@ -176,7 +180,7 @@ void add_growth(py::class_<Model, Shared>& type) {
           "add_examples",
           [](const Model& model, const Rows& rows, const std::string& name, int threads) {
             const auto features = view_of(rows);
-            return grown(model, [&](Model&& copy) {
+            return updated(model, [&](Model&& copy) {
               return add_examples(std::move(copy), {copy_of(features), {}}, name, {threads});
             });
           },
@@ -184,7 +188,7 @@ void add_growth(py::class_<Model, Shared>& type) {
       .def(
           "remove_classes",
           [](const Model& model, const std::vector<std::string>& names, int threads) {
-            return grown(model, [&](Model&& copy) { return remove_classes(std::move(copy), names, {threads}); });
+            return updated(model, [&](Model&& copy) { return remove_classes(std::move(copy), names, {threads}); });
           },
           py::arg("names"), py::arg("threads") = 0);
 }
@@ -207,8 +211,8 @@ void add_model(py::module_& module) {
   type.def_property_readonly("classes_count", [](const Model& model) { return model.head.classes(); })
       .def_property_readonly("dimension", [](const Model& model) { return model.head.dimension(); })
       .def_property_readonly("head", [](const Model& model) { return std::string(to_string(model.head.kind)); })
-      .def_property_readonly("power", [](const Model& model) { return model.head.conditioning.power; })
-      .def_property_readonly("centred", [](const Model& model) { return !model.head.conditioning.centre.empty(); })
+      .def_property_readonly("power", [](const Model& model) { return model.head.transform.power; })
+      .def_property_readonly("centred", [](const Model& model) { return !model.head.transform.centre.empty(); })
       .def_property_readonly("weights",
                              [](const Model& model) {
                                Matrix<float> weights(model.head.classes(), model.head.dimension());
@@ -216,16 +220,20 @@ void add_model(py::module_& module) {
                                return array_of(std::move(weights));
                              })
       .def_property_readonly("bias", [](const Model& model) { return array_of(model.head.bias); })
-      .def_property_readonly("support_rows", [](const Model& model) { return model.support.rows(); })
+      .def_property_readonly("support_set", [](const Model& model) { return model.support.rows(); })
       .def_property_readonly("support_labels", [](const Model& model) { return array_of(model.support.labels); })
-      .def_property_readonly("knows_strangers", [](const Model& model) { return !model.unknown.empty(); })
+      .def_property_readonly("rejects_unknown", [](const Model& model) { return !model.unknown.empty(); })
       .def_readonly("class_names", &Model::class_names)
       .def_readonly("epsilon", &Model::epsilon)
       .def_readonly("temperature", &Model::temperature)
       .def_readwrite("provenance", &Model::provenance)
-      .def_readwrite("training", &Model::training);
+      .def_property_readonly("training", [](const Model& model) { return record_entries(model.training); })
+      .def(
+          "add_note",
+          [](Model& model, const std::string& name, const std::string& text) { model.training.notes[name] = text; },
+          py::arg("name"), py::arg("text"));
   add_answers(type);
-  add_growth(type);
+  add_update_report(type);
   add_files(type);
 }
 

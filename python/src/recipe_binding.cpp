@@ -1,7 +1,7 @@
 // Recipes: where all numbers of a fit come from.
 #include <pybind11/stl.h>
 
-#include "annulus/learn/recipe_options.h"
+#include "annulus/learn/method/recipe_options.h"
 #include "python/src/bindings.h"
 
 namespace annulus::python {
@@ -12,6 +12,7 @@ void add_recipe(py::module_& module) {
   py::class_<RecipeOptions>(module, "RecipeOptions")
       .def(py::init<>())
       .def_readwrite("recipe", &RecipeOptions::recipe)
+      .def_readwrite("virtual_examples", &RecipeOptions::virtual_examples)
       .def_readwrite("virtual_count", &RecipeOptions::virtual_count)
       .def_readwrite("epsilon", &RecipeOptions::epsilon)
       .def_readwrite("threshold", &RecipeOptions::threshold)
@@ -19,7 +20,8 @@ void add_recipe(py::module_& module) {
       .def_readwrite("epochs", &RecipeOptions::epochs)
       .def_readwrite("batch", &RecipeOptions::batch)
       .def_readwrite("head", &RecipeOptions::head)
-      .def_readwrite("conditioning", &RecipeOptions::conditioning)
+      .def_readwrite("transform", &RecipeOptions::transform)
+      .def_readwrite("metric", &RecipeOptions::metric)
       .def_readwrite("noise_shape", &RecipeOptions::noise_shape)
       .def_readwrite("noise", &RecipeOptions::noise)
       .def_readwrite("label_smoothing", &RecipeOptions::label_smoothing)

@@ -7,7 +7,7 @@ import pytest
 
 
 def clusters(classes=6, shots=5, dimension=24, seed=0, spread=0.5):
-    """Rows around class means, shuffled, and labels as numbers."""
+    """Rows around prototypes, shuffled, and labels as numbers."""
     rng = np.random.default_rng(seed)
     means = rng.normal(size=(classes, dimension))
     y = rng.permutation(np.repeat(np.arange(classes), shots))
@@ -34,3 +34,24 @@ def program():
 def test_data():
     """The folder tests/data of the project."""
     return pathlib.Path(__file__).resolve().parents[2] / "tests" / "data"
+
+
+def pytest_runtest_logreport(report):
+    """Collects the names of tests that are skipped, for the end of the session."""
+    if report.skipped:
+        _skipped.append(report.nodeid.split("::")[-1].split("[")[0])
+
+
+_skipped = []
+
+
+def pytest_sessionfinish(session):
+    """Where the environment says CI, a skip that tests/allowed_skips.txt does not name fails the session."""
+    if not os.environ.get("CI"):
+        return
+    list_of_skips = pathlib.Path(__file__).resolve().parents[2] / "tests" / "allowed_skips.txt"
+    allowed = {line.split(": ")[0] for line in list_of_skips.read_text(encoding="utf-8").splitlines()}
+    unexpected = sorted(set(_skipped) - allowed)
+    if unexpected:
+        print(f"\nskipped, and not in tests/allowed_skips.txt: {', '.join(unexpected)}")
+        session.exitstatus = 1

@@ -4,7 +4,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import annulus
 
-ESTIMATORS = [annulus.IbM2Classifier(), annulus.CosineHead(), *(each() for each in annulus.BASELINES.values())]
+ESTIMATORS = [annulus.FewShotClassifier(), annulus.IbM2Classifier(), annulus.CosineHead(), *(each() for each in annulus.BASELINES.values())]
 
 
 @parametrize_with_checks(ESTIMATORS)

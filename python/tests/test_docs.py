@@ -1,11 +1,11 @@
-"""The examples of docs/python.md, run as they stand but for the network, which is a tiny one of tests/data."""
+"""The examples of docs/reference/python.md, run as they stand but for the network, which is a tiny one of tests/data."""
 import pathlib
 import re
 
 import pytest
 
 Image = pytest.importorskip("PIL.Image")
-DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
+DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"
 
 
 def test_the_examples_run(tmp_path, monkeypatch, test_data, capsys, program):

@@ -1,4 +1,5 @@
 """FeatureExtractor and folders of images, with the tiny networks of tests/data."""
+import pathlib
 import pickle
 import subprocess
 
@@ -9,7 +10,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import annulus
-from annulus import CosineHead, FeatureExtractor, IbM2Classifier
+from annulus import CosineHead, FeatureExtractor, FewShotClassifier
 
 Image = pytest.importorskip("PIL.Image")
 RECIPE = "unit resize=8x8 crop=none"
@@ -48,6 +49,31 @@ def test_every_form_of_an_image_gives_the_same_row(extractor, photos):
                  [paths[0], paths[1].read_bytes(), pictures[2], pixels[3]]):
         assert np.array_equal(extractor.transform(form), rows)
     assert extractor.transform([]).shape == (0, extractor.dimension_)
+
+
+@pytest.mark.parametrize("backbone", ["vector", "channels_last"])
+@pytest.mark.parametrize("layout", ["nchw", "nhwc"])
+def test_every_form_of_an_image_gives_the_same_bits_in_both_layouts(extractor, test_data, tmp_path, backbone, layout):
+    random = np.random.default_rng(5)
+    arrays = [random.integers(0, 256, (11, 9 + number, 3), dtype=np.uint8) for number in range(3)]
+    paths = [tmp_path / f"{number}.png" for number in range(len(arrays))]
+    for array, path in zip(arrays, paths):
+        Image.fromarray(array).save(path)
+    network = str(test_data / "backbones" / f"{backbone}.onnx")
+    recipe = "imagenet resize=8x8 crop=none"
+    planar = FeatureExtractor(network, preprocess=recipe, cache=tmp_path / "planar").fit().transform(paths)
+    made = FeatureExtractor(network, preprocess=f"{recipe} layout={layout}", cache=tmp_path / "cache").fit()
+    for form in (paths, [path.read_bytes() for path in paths], [Image.open(path) for path in paths], arrays):
+        assert made.transform(form).tobytes() == planar.tobytes(), type(form[0])
+
+
+def test_every_kind_of_png_gives_the_same_bits_as_pil(extractor, test_data):
+    # 16-bit grey is left out: PIL clips it to white, and files keep its high byte.
+    paths = [path for path in sorted((test_data / "images").glob("png_*.png")) if not path.name.startswith("png_grey_16")]
+    assert len(paths) > 20
+    for path in paths:
+        with Image.open(path) as picture:
+            assert extractor.transform([picture]).tobytes() == extractor.transform([path]).tobytes(), path.name
 
 
 def test_pil_images_are_turned_as_files_are(extractor, test_data, tmp_path):
@@ -96,6 +122,9 @@ def test_from_a_folder_to_a_model_and_back(extractor, photos, tmp_path, program)
     with pytest.raises(ValueError, match="does not say"):
         annulus.save(pipeline[-1], tmp_path / "plain.safetensors")
         annulus.load(tmp_path / "plain.safetensors", images=True)
+    other = str(pathlib.Path(extractor.backbone).with_name("map.onnx"))
+    with pytest.raises(ValueError, match="was made with the backbone any_size.onnx .* and the features of images with map.onnx"):
+        annulus.load(tmp_path / "model.safetensors", images=True, backbone=other)
     # The command line, given the same folder, answers the same.
     done = subprocess.run([program, "predict", str(tmp_path / "model.safetensors"), str(photos), "--backbone", extractor.backbone,
                            "--format", "csv", "-q"], capture_output=True, text=True, check=False)
@@ -108,7 +137,7 @@ def test_the_fit_of_a_folder_is_that_of_the_command_line(extractor, photos, tmp_
     options = ["--backbone", extractor.backbone, "--preprocess", RECIPE, "--cache", str(tmp_path / "cache")]
     subprocess.run([program, "fit", str(photos), "-q", "-o", str(tmp_path / "cli.safetensors"), *options], check=True)
     images = annulus.list_images(photos)
-    model = IbM2Classifier().fit(extractor.transform(images.paths), images.labels)
+    model = FewShotClassifier().fit(extractor.transform(images.paths), images.labels)
     loaded = annulus.load(tmp_path / "cli.safetensors")
     rows = extractor.transform(images.paths)
     assert np.array_equal(loaded.predict_proba(rows), model.predict_proba(rows))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import annulus
-from annulus import IbM2Classifier
+from annulus import FewShotClassifier, IbM2Classifier
 from conftest import clusters
 
 
@@ -31,8 +31,8 @@ def birds_of(folder, classes, shots, learnt):
 
 
 @pytest.mark.parametrize("options, kind, parameters", [
-    ([], IbM2Classifier, {}), (["--recipe", "ibm2", "--epochs", "20"], IbM2Classifier, {"recipe": "ibm2", "epochs": 20}),
-    (["--method", "baseline"], annulus.CosineHead, {}), (["--epsilon", "0.4", "--no-calibrate"], IbM2Classifier,
+    ([], FewShotClassifier, {}), (["--recipe", "ibm2", "--epochs", "20"], IbM2Classifier, {"epochs": 20}),
+    (["--recipe", "baseline"], annulus.CosineHead, {}), (["--epsilon", "0.4", "--no-calibrate"], FewShotClassifier,
                                                         {"epsilon": 0.4, "calibrate": False})])
 def test_the_same_bits_as_the_command_line(program, tmp_path, options, kind, parameters):
     # More classes and rows than the products have that are made for few: their sums go another way.
@@ -49,11 +49,11 @@ def test_the_same_bits_as_the_command_line(program, tmp_path, options, kind, par
     assert answers[0] == answers[1]
     lines = [json.loads(line) for line in answers[0].splitlines()]
     assert [line["best"] if "best" in line else line["label"] for line in lines] == model.predict(X_new).tolist()
-    shares = model.predict_proba(X_new)
+    fractions = model.predict_proba(X_new)
     for row, line in enumerate(lines):
         told = {each["label"]: np.float32(each["probability"]) for each in line["top"]}
-        assert [told[name] for name in model.classes_] == shares[row].tolist()
-    if model.model_.knows_strangers:
+        assert [told[name] for name in model.classes_] == fractions[row].tolist()
+    if model.model_.rejects_unknown:
         assert [line["unknown"] for line in lines] == model.predict_unknown(X_new).tolist()
         assert [np.float32(line["unknown_score"]) for line in lines] == model.unknown_score(X_new).tolist()
     loaded = annulus.load(tmp_path / "cli.safetensors")
@@ -64,15 +64,15 @@ def test_the_same_bits_as_the_command_line(program, tmp_path, options, kind, par
 def test_the_command_line_grows_what_python_saved(program, tmp_path, birds):
     X, names, X_new = birds
     known = names != "bird 03"
-    model = IbM2Classifier(epochs=20).fit(X[known], names[known])
+    model = FewShotClassifier(epochs=20).fit(X[known], names[known])
     annulus.save(model, tmp_path / "model.safetensors")
     np.savez(tmp_path / "more.npz", features=X[~known])
     run(program, "add-class", tmp_path / "model.safetensors", tmp_path / "more.npz", "--name", "bird 03", "-q", "-o",
-        tmp_path / "grown.safetensors")
+        tmp_path / "updated.safetensors")
     model.add_class(X[~known], "bird 03")
-    grown = annulus.load(tmp_path / "grown.safetensors")
-    assert np.array_equal(grown.predict_proba(X_new), model.predict_proba(X_new))
-    assert grown.classes_.tolist() == model.classes_.tolist()
+    updated = annulus.load(tmp_path / "updated.safetensors")
+    assert np.array_equal(updated.predict_proba(X_new), model.predict_proba(X_new))
+    assert updated.classes_.tolist() == model.classes_.tolist()
 
 
 def test_numbers_grown_by_a_name_come_back_as_names(program, tmp_path):
@@ -81,22 +81,22 @@ def test_numbers_grown_by_a_name_come_back_as_names(program, tmp_path):
     for labels, number in ((np.array([3, 5, 70]), "400"), (np.array([3, 5, 70], dtype=np.uint8), "400"), (np.array([1.0, 2.0, 4.0]), "8.0"),
                            (np.array([False, True]), None)):
         classes = len(labels)
-        annulus.save(IbM2Classifier(epsilon=0.5, epochs=5).fit(X[y < classes], labels[y[y < classes]]), tmp_path / "model.safetensors")
-        grown = tmp_path / "grown.safetensors"
-        run(program, "add-class", tmp_path / "model.safetensors", tmp_path / "more.npz", "--name", "robin", "-q", "-o", grown)
-        model = annulus.load(grown)
+        annulus.save(FewShotClassifier(epsilon=0.5, epochs=5).fit(X[y < classes], labels[y[y < classes]]), tmp_path / "model.safetensors")
+        updated = tmp_path / "updated.safetensors"
+        run(program, "add-class", tmp_path / "model.safetensors", tmp_path / "more.npz", "--name", "robin", "-q", "-o", updated)
+        model = annulus.load(updated)
         assert model.classes_.tolist() == sorted([*map(str, labels.tolist()), "robin"])
         assert set(model.predict(X)) <= set(model.classes_)
         if number is not None:
-            run(program, "add-class", tmp_path / "model.safetensors", tmp_path / "more.npz", "--name", number, "-q", "-o", grown)
-            assert annulus.load(grown).classes_.tolist() == [*np.sort(labels).tolist(), float(number)]
+            run(program, "add-class", tmp_path / "model.safetensors", tmp_path / "more.npz", "--name", number, "-q", "-o", updated)
+            assert annulus.load(updated).classes_.tolist() == [*np.sort(labels).tolist(), float(number)]
 
 
 @pytest.mark.parametrize("labels", [np.array([3, -1, 70]), np.array([7.0, 1.0, 2.0]), np.array(["b", "c", "a"]),
                                     np.array(["b", "c", "a"], dtype=object), np.array([2, 1, 0], dtype=np.uint8)])
 def test_labels_survive_a_file(tmp_path, labels):
     X, y = clusters(classes=3)
-    model = IbM2Classifier(epsilon=0.5, epochs=5).fit(X, labels[y])
+    model = FewShotClassifier(epsilon=0.5, epochs=5).fit(X, labels[y])
     annulus.save(model, tmp_path / "model.safetensors")
     again = annulus.load(tmp_path / "model.safetensors")
     assert again.predict(X).tolist() == model.predict(X).tolist()
@@ -106,7 +106,7 @@ def test_labels_survive_a_file(tmp_path, labels):
 
 def test_booleans_survive_a_file(tmp_path):
     X, y = clusters(classes=2)
-    annulus.save(IbM2Classifier(epsilon=0.5, epochs=5).fit(X, y == 1), tmp_path / "model.safetensors")
+    annulus.save(FewShotClassifier(epsilon=0.5, epochs=5).fit(X, y == 1), tmp_path / "model.safetensors")
     assert annulus.load(tmp_path / "model.safetensors").classes_.tolist() == [False, True]
 
 
@@ -118,7 +118,7 @@ def test_files_that_are_wrong(tmp_path):
         annulus.load(tmp_path / "bad.safetensors")
     assert issubclass(annulus.FormatError, ValueError)
     X, y = clusters()
-    model = IbM2Classifier(epsilon=0.5, epochs=5).fit(X, y)
+    model = FewShotClassifier(epsilon=0.5, epochs=5).fit(X, y)
     with pytest.raises(OSError):
         annulus.save(model, tmp_path / "no" / "folder.safetensors")
     with pytest.raises(TypeError, match="found str"):

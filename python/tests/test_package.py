@@ -70,6 +70,9 @@ def test_pip_installs_it(tmp_path):
     shutil.copytree(ROOT / "python" / "annulus", source / "python" / "annulus", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "setup.py", "CMakeLists.txt", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source / name)
+    (source / "scripts").mkdir()
+    for name in ("fetch", "tarballs.txt"):
+        shutil.copy(ROOT / "scripts" / name, source / "scripts" / name)
     build = pathlib.Path(_core.__file__).resolve().parents[2]
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "LD_PRELOAD")}
     done = subprocess.run([sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-deps", "--no-index", "--quiet", "--target",
@@ -77,6 +80,9 @@ def test_pip_installs_it(tmp_path):
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert {"py.typed", "__init__.pyi", "_core.pyi"} <= {path.name for path in (tmp_path / "site" / "annulus").iterdir()}
+    share = tmp_path / "site" / "annulus" / "share" / "annulus"
+    assert os.access(share / "fetch", os.X_OK) and (share / "tarballs.txt").is_file(), "what ONNX Runtime is downloaded by"
+    shutil.rmtree(source)
     code = "import annulus; print(annulus.__version__, annulus.__file__)"
     kept = {name: value for name, value in os.environ.items() if name in ("LD_PRELOAD", "ASAN_OPTIONS")}
     said = subprocess.run([sys.executable, "-c", code], env={**environment, **kept, "PYTHONPATH": str(tmp_path / "site")}, cwd=tmp_path,
@@ -107,7 +113,7 @@ def growth_of_fits():
     X, y = clusters(classes=20, shots=5, dimension=256)
 
     def fit():
-        model = annulus.IbM2Classifier(epsilon=0.5, epochs=2, calibrate=False).fit(X, y)
+        model = annulus.FewShotClassifier(epsilon=0.5, epochs=2, calibrate=False).fit(X, y)
         model.predict_proba(X)
         model.explain(X[:3])
 
@@ -132,8 +138,8 @@ def test_every_public_name_has_an_example_that_runs():
 
 def test_arrays_are_looked_at_not_copied():
     X, y = clusters(classes=4, dimension=64)
-    model = annulus.IbM2Classifier(epsilon=0.5, epochs=2, calibrate=False).fit(X, y)
+    model = annulus.FewShotClassifier(epsilon=0.5, epochs=2, calibrate=False).fit(X, y)
     before = X.copy()
-    shares = model.predict_proba(X)
+    fractions = model.predict_proba(X)
     assert np.array_equal(X, before)
-    assert shares.base is not None and not shares.flags.owndata  # the library's memory itself
+    assert fractions.base is not None and not fractions.flags.owndata  # the library's memory itself

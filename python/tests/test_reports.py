@@ -32,7 +32,7 @@ def test_evaluate_is_that_of_the_command_line(features, program):
     X, y = annulus.read_features(features)
     for report in (annulus.evaluate(features, random_state=2, **options), annulus.evaluate(X, y, random_state=2, **options)):
         assert without_times(report.to_dict()["results"]) == without_times(expected["results"])
-        assert report.to_dict()["stamp"]["checksums"] == expected["stamp"]["checksums"]
+        assert report.to_dict()["metadata"]["checksums"] == expected["metadata"]["checksums"]
     assert report.accuracy("ncm", 3) == expected["results"][2]["accuracy_mean"]
     assert "ibm2" in str(report)
 

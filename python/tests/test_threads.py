@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import annulus
-from annulus import IbM2Classifier
+from annulus import FewShotClassifier
 from annulus._progress import Bar, Line, listener
 from conftest import clusters
 
@@ -19,11 +19,11 @@ LONG = {"epsilon": 0.5, "epochs": 10**9, "recipe": "ibm2"}  # ends only when it 
 
 def test_progress_is_told_and_may_stop_the_fit(task):
     heard = []
-    IbM2Classifier(epochs=5, progress=lambda *told: heard.append(told)).fit(*task[:2])
+    FewShotClassifier(epochs=5, progress=lambda *told: heard.append(told)).fit(*task[:2])
     assert {stage for stage, *_ in heard} >= {"search epsilon", "train the head", "calibrate"}
     assert all(done <= total for _, done, total, _ in heard)
     with pytest.raises(annulus.Cancelled):
-        IbM2Classifier(**LONG, progress=lambda *told: False).fit(*task[:2])
+        FewShotClassifier(**LONG, progress=lambda *told: False).fit(*task[:2])
 
 
 def test_an_exception_of_the_callback_comes_through(task):
@@ -31,7 +31,7 @@ def test_an_exception_of_the_callback_comes_through(task):
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        IbM2Classifier(**LONG, progress=broken).fit(*task[:2])
+        FewShotClassifier(**LONG, progress=broken).fit(*task[:2])
 
 
 def test_ctrl_c_stops_a_fit(task):
@@ -42,13 +42,13 @@ def test_ctrl_c_stops_a_fit(task):
 
     sent = []
     with pytest.raises(KeyboardInterrupt):
-        IbM2Classifier(**LONG, progress=told).fit(*task[:2])
+        FewShotClassifier(**LONG, progress=told).fit(*task[:2])
 
 
 def test_ctrl_c_stops_a_fit_that_nobody_watches():
     code = ("import annulus, numpy as np, sys\n"
             "X = np.random.default_rng(0).normal(size=(40, 8)); print('ready', flush=True)\n"
-            f"annulus.IbM2Classifier(**{LONG!r}).fit(X, np.arange(40) % 4)")
+            f"annulus.FewShotClassifier(**{LONG!r}).fit(X, np.arange(40) % 4)")
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     for _ in range(600):  # until the signal finds the fit begun
@@ -64,7 +64,7 @@ def test_ctrl_c_stops_a_fit_that_nobody_watches():
 def test_ctrl_c_stops_a_long_prediction(answer):
     """The last of many rows is an error: whoever stops before has not come to it."""
     X, y = clusters(classes=256, shots=2, dimension=64)
-    model = IbM2Classifier(epsilon=0.5, epochs=2).fit(X, y).model_
+    model = FewShotClassifier(epsilon=0.5, epochs=2).fit(X, y).model_
     many = np.repeat(X, 400, axis=0)
     many[-1] = 0
 
@@ -96,7 +96,7 @@ def test_two_fits_run_at_once():
                 meeting.wait()
 
         X, y = clusters(seed=number)
-        results[number] = IbM2Classifier(epsilon=0.5, epochs=20, progress=told).fit(X, y).predict_proba(X)
+        results[number] = FewShotClassifier(epsilon=0.5, epochs=20, progress=told).fit(X, y).predict_proba(X)
 
     threads = [threading.Thread(target=fit, args=(number,)) for number in range(2)]
     for thread in threads:
@@ -105,7 +105,7 @@ def test_two_fits_run_at_once():
         thread.join()
     for number in range(2):
         X, y = clusters(seed=number)
-        assert np.array_equal(results[number], IbM2Classifier(epsilon=0.5, epochs=20).fit(X, y).predict_proba(X))
+        assert np.array_equal(results[number], FewShotClassifier(epsilon=0.5, epochs=20).fit(X, y).predict_proba(X))
 
 
 def test_python_runs_while_a_fit_does(task):
@@ -126,17 +126,17 @@ def test_python_runs_while_a_fit_does(task):
         return len(before) < 3 or counted[0] < before[0] + 5
 
     with pytest.raises(annulus.Cancelled):
-        IbM2Classifier(**LONG, progress=told).fit(*task[:2])
+        FewShotClassifier(**LONG, progress=told).fit(*task[:2])
     stop.set()
     thread.join()
 
 
 def test_a_forked_process_can_fit(task):
     X, y, X_new, _ = task
-    expected = IbM2Classifier(epsilon=0.5, epochs=5).fit(X, y).predict(X_new)  # starts the threads that a child lacks
+    expected = FewShotClassifier(epsilon=0.5, epochs=5).fit(X, y).predict(X_new)  # starts the threads that a child lacks
     child = os.fork()
     if child == 0:
-        same = np.array_equal(IbM2Classifier(epsilon=0.5, epochs=5).fit(X, y).predict(X_new), expected)
+        same = np.array_equal(FewShotClassifier(epsilon=0.5, epochs=5).fit(X, y).predict(X_new), expected)
         os._exit(0 if same else 1)
     assert os.waitpid(child, 0)[1] == 0
 
@@ -144,12 +144,12 @@ def test_a_forked_process_can_fit(task):
 def test_verbose_writes_a_line(task, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)  # as if it were not installed
     assert isinstance(listener(True, None), Line)
-    IbM2Classifier(epsilon=0.5, epochs=5, verbose=True).fit(*task[:2])
+    FewShotClassifier(epsilon=0.5, epochs=5, verbose=True).fit(*task[:2])
     assert "train the head 100 %" in capsys.readouterr().err
 
 
 def test_verbose_uses_tqdm_where_it_is(task, capsys):
     pytest.importorskip("tqdm")
     assert isinstance(listener(True, None), Bar)
-    IbM2Classifier(epsilon=0.5, epochs=5, verbose=True).fit(*task[:2])
+    FewShotClassifier(epsilon=0.5, epochs=5, verbose=True).fit(*task[:2])
     assert "train the head" in capsys.readouterr().err

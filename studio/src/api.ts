@@ -2,27 +2,30 @@
 
 export interface Work { stage: string; done: number; total: number; detail: string }
 export interface ModelInfo {
-  answers: boolean;   // the backbone is at hand too: a moment after a project is opened
-  current: boolean;   // knows the photos there are now
-  thorough: boolean;  // and was learnt from them anew, rather than by following changes
-  number: number; classes: number; photos: string; held_out: number; held_out_right: number;
-  knows_strangers: boolean; seconds: number;
+  can_predict: boolean;  // false until the backbone is open, a moment after the project
+  current: boolean;      // trained from the photos there are now
+  incremental: boolean;  // by updates since the last fit
+  number: number; classes: number; held_out: number; held_out_correct: number;
+  rejects_unknown: boolean; seconds: number;
 }
 export interface State {
-  id: string;  // of the opening of the project: another one each time
+  id: string;  // another one each time that a project is opened
   project: string; folder: string; backbone: string; revision: number; classes: number; photos: number;
-  undo: string | null; redo: string | null; version: number; work: Work; waiting: number; trouble: string;
+  undo: string | null; redo: string | null; version: number; work: Work; waiting: number; error: string;
   broken: number; map: number; analysis: { current: boolean; number: number }; model: ModelInfo | null; notice?: string;
 }
 export interface ClassEntry { name: string; photos: number; covers: string[] }
-export interface PhotoEntry { id: string; name: string; trouble?: string }
+export interface PhotoEntry { id: string; name: string; error?: string }
 export interface ClassPage { revision: number; total: number; offset: number; classes: ClassEntry[] }
 export interface PhotoPage { revision: number; gone: boolean; total: number; offset: number; photos: PhotoEntry[] }
+// As `annulus predict --format jsonl` and `annulus serve` write it.
 export interface Prediction {
-  unknown: boolean; model: number;
-  top: { name: string; probability: number }[];
-  nearest: { photo: string; name: string; cosine: number }[];
+  label: string; probability: number;
+  unknown?: boolean;  // only of a model that can reject
+  top: { label: string; probability: number }[];
+  explain?: { nearest: { path: string; label: string; cosine: number }[] };
 }
+export interface Predicted { model: number; prediction: Prediction }
 export interface Confused { name: string; taken_for: string; count: number; of: number; photos: string[] }
 export interface Finding { kind: string; name: string; other: string; photo?: string; other_photo?: string }
 export interface Analysis {
@@ -32,14 +35,14 @@ export interface Analysis {
   findings?: Finding[];
   recognised?: number;
 }
-// Coordinates in parts of `units`; photos of one class follow one another.
+// Coordinates in units of 1 / `units`; the photos of a class follow one another.
 export interface ClassMap {
   units: number; shown: number; classes: string[]; counts: number[];
-  means: { x: number[]; y: number[] };
+  prototypes: { x: number[]; y: number[] };
   photos: { x: number[]; y: number[]; class: number[]; id: string[] };
 }
-export interface Changed { revision: number; changed: boolean; title: string }  // changed: not so when all was as asked for already
-export interface Outcome { outcome: "added" | "known" | "refused"; id: string; name: string; reason: string }
+export interface Changed { revision: number; changed: boolean; title: string }  // changed: false when everything was already so
+export interface Outcome { outcome: "added" | "known" | "rejected"; id: string; name: string; reason: string }
 
 async function answer<T>(response: Response): Promise<T> {
   const text = await response.text();
@@ -61,14 +64,14 @@ export async function post<T>(path: string, body: unknown): Promise<T> {
   return answer<T>(await fetch(path, { method: "POST", body: sent }));
 }
 
-// What is asked for is for the project that the page shows: the program refuses it when another one is open by now.
+// Changes are for the project that the page shows: the program rejects them when another one is open by now.
 let shown = "";
 export const showing = (id: string) => { shown = id; };
 
 export const change = (action: string, fields: Record<string, unknown> = {}) =>
   post<Changed>("/api/change", { action, project: shown, ...fields });
 
-// Several photos in one picture, squares of 48 CSS pixels with gaps of 4: a request for each would keep lists from scrolling.
+// Several photos in one picture, squares of 48 CSS pixels with gaps of 4: one request per photo would make scrolling slow.
 export const coverStrip = (ids: string[]) => `/api/covers/${ids.join(",")}?side=${window.devicePixelRatio > 1 ? 96 : 48}`;
 export const thumbnail = (id: string, side = 96) => `/api/thumbnail/${id}?side=${side}`;
 

@@ -4,7 +4,7 @@ import { post, State } from "./api";
 import { Classes } from "./classes";
 import { ClassView } from "./class_view";
 import { NameDialog } from "./dialog";
-import { add, dropped, Found, grouped, Groups } from "./files";
+import { add, dropped, Found, grouped } from "./files";
 import { Findings, useAnalysis } from "./insight";
 import { ClassMapView } from "./map";
 import { Notices } from "./notices";
@@ -21,19 +21,19 @@ function statusText(state: State | null, adding: Adding | null, connected: boole
   if (!state) return "Loading…";
   if (adding) return `Adding photos: ${adding.done} of ${adding.total}`;
   const { work, model } = state;
-  if (state.trouble) return state.trouble;
+  if (state.error) return state.error;
   if (work.stage === "backbone") return `Getting the backbone ${state.backbone} ready…`;
   if (work.stage === "features") return `Looking at photos: ${work.done} of ${work.total}`;
-  if (work.stage === "follow") return "Taking the changes in…";
-  if (work.stage === "fit" && model?.current) return `Knows ${model.classes} classes; going over all of them once more…`;
+  if (work.stage === "update") return "Updating the model…";
+  if (work.stage === "fit" && model?.current) return `Knows ${model.classes} classes; fitting them anew…`;
   if (work.stage === "fit") return "Learning…";
   if (work.stage === "analysis") return "Looking for mistakes…";
   if (state.photos === 0) return "Ready for photos";
   if (!model) return "Add photos of at least two classes";
   if (!model.current) return "Learning soon…";
-  if (!model.thorough) return `Knows ${model.classes} classes; will go over all of them once more`;
-  const right = model.held_out ? `; ${Math.round((100 * model.held_out_right) / model.held_out)} % right on photos held out` : "";
-  return `Ready: knows ${model.classes} classes${right}`;
+  if (model.incremental) return `Knows ${model.classes} classes; a full fit follows`;
+  const correct = model.held_out ? `; ${Math.round((100 * model.held_out_correct) / model.held_out)} % correct on held-out photos` : "";
+  return `Ready: knows ${model.classes} classes${correct}`;
 }
 
 function Status() {
@@ -41,15 +41,15 @@ function Status() {
   const text = statusText(state, adding, connected);
   const work = adding ?? state?.work;
   const busy = !!adding || !!state?.work.stage;
-  // Screen readers hear of stages, not of every photo.
+  // Screen readers announce stages, not every photo.
   const spoken = text.replace(/: \d+ of \d+/, "");
   return (
     <div class="status">
-      <span class={state?.trouble || !connected ? "dot bad" : busy ? "dot busy" : state?.model?.current ? "dot good" : "dot"} aria-hidden="true" />
+      <span class={state?.error || !connected ? "dot bad" : busy ? "dot busy" : state?.model?.current ? "dot good" : "dot"} aria-hidden="true" />
       <span class="status-text" data-testid="status" aria-hidden="true" title={text}>{text}</span>
       <span class="hidden" role="status">{spoken}</span>
       {busy && work && work.total > 0 && <progress value={work.done} max={work.total} aria-label="Progress" />}
-      {state?.trouble && <button type="button" onClick={() => void attempt(() => post("/api/retry", {}))}>Try again</button>}
+      {state?.error && <button type="button" onClick={() => void attempt(() => post("/api/retry", {}))}>Try again</button>}
     </div>
   );
 }
@@ -78,10 +78,10 @@ export function App() {
 
   useEffect(() => { setOpen(""); setDialog(""); setLoose([]); }, [state?.id]);  // they were about another project
   const take = (found: Found[]) => {
-    const groups: Groups = grouped(found);
+    const { groups, notes } = grouped(found);
     const nameless = groups.get("") ?? [];
     groups.delete("");
-    if (groups.size || !nameless.length) void add(groups);
+    if (groups.size || !nameless.length) void add(groups, notes);
     if (nameless.length) setLoose(nameless);
   };
   useEffect(() => {

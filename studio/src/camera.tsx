@@ -7,7 +7,7 @@ interface Properties { title: string; take: (photo: File) => void; close: () => 
 export function Camera({ title, take, close, once }: Properties) {
   const video = useRef<HTMLVideoElement>(null);
   const timer = useRef(0);
-  const [trouble, setTrouble] = useState("");
+  const [error, setError] = useState("");
   const [count, setCount] = useState(0);
   useEffect(() => {
     let stream: MediaStream | null = null;
@@ -17,7 +17,7 @@ export function Camera({ title, take, close, once }: Properties) {
       stream = await navigator.mediaDevices.getUserMedia({ video: { width: { ideal: 640 } } });
       if (gone) stream.getTracks().forEach((track) => track.stop());
       else if (video.current) video.current.srcObject = stream;
-    })().catch((error) => setTrouble(`No camera: ${error instanceof Error ? error.message : error}`));
+    })().catch((error) => setError(`No camera: ${error instanceof Error ? error.message : error}`));
     return () => {
       gone = true;
       clearInterval(timer.current);
@@ -46,9 +46,9 @@ export function Camera({ title, take, close, once }: Properties) {
   const release = () => clearInterval(timer.current);
   return (
     <Dialog title={title} close={close}>
-      {trouble ? <p role="alert">{trouble}</p> : <video ref={video} autoPlay playsInline muted class="camera" aria-label="What the camera sees" />}
+      {error ? <p role="alert">{error}</p> : <video ref={video} autoPlay playsInline muted class="camera" aria-label="What the camera sees" />}
       <div class="buttons">
-        <button type="button" class="primary" disabled={!!trouble} onPointerDown={hold} onPointerUp={release} onPointerLeave={release}
+        <button type="button" class="primary" disabled={!!error} onPointerDown={hold} onPointerUp={release} onPointerLeave={release}
                 onKeyDown={(event) => { if ((event.key === "Enter" || event.key === " ") && !event.repeat) shoot(); }}>
           {once ? "Take a photo" : "Take a photo (hold for more)"}
         </button>

@@ -2,14 +2,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { change, ClassPage, get, PhotoEntry, PhotoPage, thumbnail } from "./api";
 import { Dialog } from "./dialog";
-import { add, picked } from "./files";
+import { ACCEPT, add, picked } from "./files";
 import { attempt, done, notify, useShared } from "./store";
 import { Part, usePages, useWindow } from "./virtual";
 
 const TILE = 104;
 const PAGE = 120;
 
-// Where photos can go: names come from the program as one types.
+// Asks for the class to move photos to; suggests names while one types.
 export function MoveTo({ move, from }: { move: (to: string) => void; from: string }) {
   const [name, setName] = useState("");
   const [names, setNames] = useState<string[]>([]);
@@ -79,10 +79,10 @@ export function ClassView({ name, close, renamed }: { name: string; close: () =>
     const photo = at(i);
     const style = { transform: `translate(${(i % columns) * TILE}px, ${Math.floor(i / columns) * TILE}px)` };
     if (!photo) continue;
-    const label = photo.trouble ? `${photo.name}: ${photo.trouble}` : photo.name;
+    const label = photo.error ? `${photo.name}: ${photo.error}` : photo.name;
     tiles.push(
       <li key={photo.id} class="tile-box" style={style}>
-        <button type="button" class={photo.trouble ? "tile broken" : "tile"} aria-pressed={chosen.has(photo.id)} title={label} aria-label={label} data-photo={photo.id}
+        <button type="button" class={photo.error ? "tile broken" : "tile"} aria-pressed={chosen.has(photo.id)} title={label} aria-label={label} data-photo={photo.id}
                 onClick={() => toggle(photo.id)}>
           <img src={thumbnail(photo.id)} alt="" width="92" height="92" decoding="async" />
         </button>
@@ -95,7 +95,7 @@ export function ClassView({ name, close, renamed }: { name: string; close: () =>
           <input aria-label="Name of the class" value={title} maxLength={100} onInput={(event) => setTitle(event.currentTarget.value)} />
           <button type="submit" disabled={!title.trim() || title.trim() === name}>Rename</button>
         </form>
-        <input ref={input} type="file" accept="image/jpeg,image/png,image/webp" multiple hidden
+        <input ref={input} type="file" accept={ACCEPT} multiple hidden
                onChange={(event) => { void add(new Map([[name, picked(event.currentTarget.files).map(({ file }) => file)]])); }} />
         <button type="button" onClick={() => input.current?.click()}>Add photos…</button>
         <button type="button" class="danger" onClick={() => void removeClass()}>Remove class</button>

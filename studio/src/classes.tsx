@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { change, ClassEntry, ClassPage, coverStrip, get } from "./api";
 import { Camera } from "./camera";
 import { NameDialog } from "./dialog";
-import { add, dropped, picked } from "./files";
+import { ACCEPT, add, dropped, picked } from "./files";
 import { attempt, done, notify, useShared } from "./store";
 import { usePages, useWindow } from "./virtual";
 import { Icon } from "./icons";
@@ -31,7 +31,7 @@ function ClassRow({ entry, index, total, open, shoot, rename }: RowProperties) {
       return;
     }
     void dropped(event.dataTransfer).then((found) => {
-      // A folder of folders holds classes of its own, wherever it lands: a long list leaves no other place.
+      // A folder of folders holds classes of its own, wherever it is dropped: a long list leaves no other place.
       if (found.some(({ path }) => path.length > 1)) window.dispatchEvent(new CustomEvent("annulus-add", { detail: found }));
       else void add(new Map([[name, found.map(({ file }) => file)]]));
     });
@@ -52,7 +52,7 @@ function ClassRow({ entry, index, total, open, shoot, rename }: RowProperties) {
         {entry.covers.length > 0 && <img src={coverStrip(entry.covers)} alt="" style={{ maxWidth: `${COVER * entry.covers.length}px` }} decoding="async" />}
       </span>
       <span class="row-actions">
-        <input ref={input} type="file" accept="image/jpeg,image/png,image/webp" multiple hidden data-testid={`pick ${name}`}
+        <input ref={input} type="file" accept={ACCEPT} multiple hidden data-testid={`pick ${name}`}
                onChange={(event) => {
                  const found = picked(event.currentTarget.files);
                  event.currentTarget.value = "";

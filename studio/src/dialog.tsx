@@ -14,7 +14,7 @@ export function Dialog({ title, close, children, wide }: Properties) {
   const there = useRef(true);
   const [id] = useState(() => nextDialog++);
   const { dialogs } = useShared();
-  // Before the next key is read: what is pressed right after opening belongs to the dialog, and focus returns to what opened it.
+  // Before the next key is read: keys pressed right after opening belong to the dialog, and focus returns to the element that opened it.
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();

@@ -1,4 +1,4 @@
-// From what a person drops, picks or pastes to photos with class names, and from there to the program.
+// Turns what a person drops, picks or pastes into photos with class names, and uploads them.
 import { Outcome, upload } from "./api";
 import { current, Done, notify, update } from "./store";
 
@@ -9,8 +9,16 @@ const BATCH_FILES = 24;
 const BATCH_BYTES = 16 << 20;
 const MOST_UNDO = 100;  // changes that the program can undo
 const MOST_BYTES = 60 << 20;
-const IMAGE = /\.(jpe?g|png|webp)$/i;
-const isImage = (file: File) => IMAGE.test(file.name) || /^image\/(jpeg|png|webp)$/.test(file.type);
+// The formats that the program reads (annulus/vision/image/image_type.cpp); what a file is, the program decides by its content.
+const RAW = "dng|cr2|cr3|crw|nef|nrw|arw|sr2|raf|orf|rw2|rwl|pef|srw|mrw|x3f|3fr|iiq|raw";
+const EXTENSIONS = `jpg|jpeg|jpe|jfif|png|webp|heic|heif|hif|avif|tif|tiff|gif|bmp|dib|jxl|${RAW}`;
+const TYPES = "jpeg|png|webp|heic|heif|avif|tiff|gif|bmp|jxl";
+export const FORMATS = "JPEG, PNG, WebP, HEIC, AVIF, TIFF, GIF, BMP, JPEG XL or camera RAW";
+// For inputs that pick files: many browsers know no type for the newer formats, so extensions stand beside types.
+export const ACCEPT = [...TYPES.split("|").map((type) => `image/${type}`), ...EXTENSIONS.split("|").map((end) => `.${end}`)].join(",");
+const IMAGE = new RegExp(`\\.(${EXTENSIONS})$`, "i");
+const IMAGE_TYPE = new RegExp(`^image/(${TYPES})$`);
+const isImage = (file: File) => IMAGE.test(file.name) || IMAGE_TYPE.test(file.type);
 
 async function entriesOf(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> {
   const all: FileSystemEntry[] = [];
@@ -31,7 +39,7 @@ async function walk(entry: FileSystemEntry, path: string[], found: Found[]): Pro
   }
 }
 
-// Must be called while the drop event is being handled; goes on afterwards.
+// Must be called while the drop event is handled; what it returns comes later.
 export async function dropped(data: DataTransfer): Promise<Found[]> {
   const entries = [...data.items].map((item) => (item.kind === "file" ? item.webkitGetAsEntry?.() : null));
   const files = [...data.files];
@@ -48,15 +56,33 @@ export function picked(list: FileList | null): Found[] {
   return [...(list ?? [])].filter(isImage).map((file) => ({ file, path: file.webkitRelativePath.split("/").slice(0, -1) }));
 }
 
-// A folder of folders has a class a folder; a folder of photos is a class. Photos without a folder are under "".
-export function grouped(found: Found[]): Groups {
+const SPLITS = ["train", "training", "val", "valid", "validation", "test", "dev"];
+
+// Of a folder that holds a data set in parts (train/ and test/, say), the training part, as if it had been added itself; the others are for measuring.
+function training(found: Found[]): { found: Found[]; notes: string[] } {
+  const inner = new Map<string, Set<string>>();
+  for (const { path } of found) if (path[0] !== undefined && path[1] !== undefined) inner.set(path[0], (inner.get(path[0]) ?? new Set()).add(path[1]));
+  const roots = [...inner].filter(([, names]) => [...names].every((name) => SPLITS.includes(name)) && [...names].some((name) => name.startsWith("train"))).map(([root]) => root);
+  if (roots.length === 0) return { found, notes: [] };
+  const ofData = ({ path }: Found) => path.length > 1 && roots.includes(path[0] ?? "");
+  const kept = found.filter((one) => !ofData(one) || one.path[1]?.startsWith("train")).map((one) => (ofData(one) ? { file: one.file, path: one.path.slice(1) } : one));
+  const left = found.length - kept.length;
+  return { found: kept, notes: left ? [`Left out ${left === 1 ? "1 photo" : `${left} photos`} that ${left === 1 ? "is" : "are"} not in train`] : [] };
+}
+
+// In a folder of folders, each inner folder is a class; a folder of photos is a class. Photos without a folder are under "".
+export function grouped(all: Found[]): { groups: Groups; notes: string[] } {
+  const { found, notes } = training(all);
   const deep = new Set(found.filter(({ path }) => path.length > 1).map(({ path }) => path[0]));
   const groups: Groups = new Map();
+  const merged = new Map<string, Set<string>>();  // folders inside those of classes
   for (const { file, path } of found) {
     const name = (path.length > 1 ? path[1] : deep.has(path[0]) ? "" : path[0]) ?? "";
     groups.set(name, [...(groups.get(name) ?? []), file]);
+    if (path[2] !== undefined) merged.set(name, (merged.get(name) ?? new Set()).add(path[2]));
   }
-  return groups;
+  for (const [name, folders] of merged) if (folders.size > 1) notes.push(`Took the ${folders.size} folders inside ${name} as one class`);
+  return { groups, notes };
 }
 
 function batches(files: File[]): File[][] {
@@ -75,23 +101,23 @@ function batches(files: File[]): File[][] {
   return result;
 }
 
-function summary(outcomes: Outcome[], names: string[], tooLarge: number): { text: string; bad: boolean } {
+function summary(outcomes: Outcome[], names: string[], tooLarge: number, notes: string[]): { text: string; bad: boolean } {
   const count = (what: string) => outcomes.filter(({ outcome }) => outcome === what).length;
   const photos = (number: number) => (number === 1 ? "1 photo" : `${number} photos`);
   const parts = [`Added ${photos(count("added"))}` + (names.length === 1 ? ` to ${names[0]}` : ` to ${names.length} classes`)];
   const known = outcomes.filter(({ outcome }) => outcome === "known");
   if (known.length) parts.push(known.length === 1 ? `1 was already in ${known[0]?.reason}` : `${known.length} were in the project already`);
-  if (count("refused")) parts.push(`${photos(count("refused"))} could not be read as JPEG, PNG or WebP`);
+  if (count("rejected")) parts.push(`${photos(count("rejected"))} could not be read as ${FORMATS}`);
   if (tooLarge) parts.push(`${photos(tooLarge)} left out for being over 60 MB`);
-  return { text: parts.join("; ") + ".", bad: count("refused") + tooLarge > 0 };
+  return { text: [parts.join("; "), ...notes].join(". ") + ".", bad: count("rejected") + tooLarge > 0 };
 }
 
-// Sends photos class by class; the lists and the model follow while it goes on.
-export async function add(groups: Groups): Promise<void> {
+// Uploads photos class by class; lists and model are updated in the meantime.
+export async function add(groups: Groups, notes: string[] = []): Promise<void> {
   const names = [...groups.keys()].map((name) => name.trim().replace(/[/\\]/g, "-").replace(/^\.+/, ""));
   const total = [...groups.values()].reduce((sum, files) => sum + files.length, 0);
   if (total === 0) {
-    notify("No JPEG, PNG or WebP photos were found there.", { bad: true });
+    notify(`No ${FORMATS} photos were found there.`, { bad: true });
     return;
   }
   const project = current().state?.id ?? "";
@@ -118,7 +144,7 @@ export async function add(groups: Groups): Promise<void> {
         update({ adding: { done, total } });
       }
     }
-    const said = summary(outcomes, names, tooLarge);
+    const said = summary(outcomes, names, tooLarge, notes);
     notify(said.text, { done: made && alone && made.changes <= MOST_UNDO ? made : undefined, bad: said.bad });
   } catch (error) {
     notify(`${error instanceof Error ? error.message : error} (${done} of ${total} photos were added)`, { bad: true });

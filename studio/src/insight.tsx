@@ -1,9 +1,9 @@
-// What the data says about itself: pairs that are confused, findings with a fix at a click.
+// The analysis of the photos: findings with a fix at a click, and classes that are confused.
 import { useEffect, useState } from "preact/hooks";
 import { Analysis, change, Confused, Finding, get, thumbnail } from "./api";
 import { attempt, done, notify, useShared } from "./store";
 
-// Fetched when it is looked at, and again when there is a newer one.
+// Fetched when it is shown, and again when there is a newer one.
 export function useAnalysis(visible: boolean): Analysis | null {
   const { state } = useShared();
   const [analysis, setAnalysis] = useState<Analysis | null>(null);

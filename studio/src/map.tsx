@@ -1,18 +1,18 @@
-// The map: every photo and every class mean in a plane, on a canvas, by pointer or by keyboard.
+// The map: every photo and every prototype in a plane, on a canvas, by pointer or by keyboard.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ClassMap, get, thumbnail } from "./api";
 import { useShared } from "./store";
 import { Icon } from "./icons";
 
 const LABELS = 60;   // names drawn at once; more would cover one another
-const REACH = 14;    // pixels within which a pointer means a point
+const REACH = 14;    // distance in pixels within which the pointer selects a point
 const MOST_ZOOM = 40;
 const MARGIN = 0.9;  // of the canvas at first
 
 interface View { scale: number; x: number; y: number }  // the middle of the canvas, in units of the map
-interface Spot { index: number; photo: boolean }         // a class mean, or a photo
+interface Spot { index: number; photo: boolean }         // a prototype, or a photo
 
-// Fetched when it is looked at, and again when there is a newer one.
+// Fetched when the map is shown, and again when there is a newer one.
 function useMap(): ClassMap | null {
   const { state } = useShared();
   const [map, setMap] = useState<ClassMap | null>(null);
@@ -24,7 +24,7 @@ function useMap(): ClassMap | null {
   return map;
 }
 
-// Far enough out for nearly all photos; a few that lie far off do not make the rest small.
+// Half the width that shows nearly all photos; a few outliers do not make the rest small.
 function extent(map: ClassMap): number {
   const far = map.photos.x.map((x, i) => Math.max(Math.abs(x), Math.abs(map.photos.y[i] ?? 0))).sort((a, b) => a - b);
   return Math.max(map.units, far[Math.floor(0.98 * (far.length - 1))] ?? 0);
@@ -36,7 +36,7 @@ const colour = (index: number, dark: boolean) => `hsl(${(index * 137.5) % 360} $
 class Painter {
   private readonly width: number;
   private readonly height: number;
-  private readonly unit: number;  // pixels a unit of the map
+  private readonly unit: number;  // pixels per unit of the map
   constructor(readonly map: ClassMap, readonly canvas: HTMLCanvasElement, readonly view: View, reach: number) {
     this.width = canvas.clientWidth;
     this.height = canvas.clientHeight;
@@ -47,7 +47,7 @@ class Painter {
     return [this.width / 2 + (x - this.view.x) * this.unit, this.height / 2 - (y - this.view.y) * this.unit];
   }
   spotPlace({ index, photo }: Spot): [number, number] {
-    const points = photo ? this.map.photos : this.map.means;
+    const points = photo ? this.map.photos : this.map.prototypes;
     return this.place(points.x[index] ?? 0, points.y[index] ?? 0);
   }
   moved(pixels: number): number { return pixels / this.unit; }
@@ -55,10 +55,10 @@ class Painter {
   nearest(x: number, y: number): Spot | null {
     let best: Spot | null = null;
     let distance = REACH / this.unit;
-    // In units of the map; photos are a little farther than means.
+    // In units of the map; photos count as a little farther than prototypes.
     const [mx, my] = [(x - this.width / 2) / this.unit + this.view.x, (this.height / 2 - y) / this.unit + this.view.y];
     for (const photo of [false, true]) {
-      const points = photo ? this.map.photos : this.map.means;
+      const points = photo ? this.map.photos : this.map.prototypes;
       for (let index = 0; index < points.x.length; ++index) {
         const far = Math.max(Math.abs((points.x[index] ?? 0) - mx), Math.abs((points.y[index] ?? 0) - my)) + (photo ? 3 / this.unit : 0);
         if (far < distance) { distance = far; best = { index, photo }; }
@@ -88,11 +88,11 @@ class Painter {
       context.fillRect(x - side / 2, y - side / 2, side, side);
     }
     context.globalAlpha = 1;
-    this.drawMeans(context, style, dark);
+    this.drawPrototypes(context, style, dark);
   }
 
-  // A name is drawn where no other name stands.
-  private drawMeans(context: CanvasRenderingContext2D, style: CSSStyleDeclaration, dark: boolean) {
+  // A name is drawn only where it covers no other name.
+  private drawPrototypes(context: CanvasRenderingContext2D, style: CSSStyleDeclaration, dark: boolean) {
     const { map } = this;
     const taken: [number, number][] = [];
     context.textAlign = "center";
@@ -118,7 +118,7 @@ class Painter {
   }
 }
 
-// The class mean that lies next in a direction, by distance and by how straight it is.
+// The nearest prototype in a direction; sideways distance counts three times.
 function next(painter: Painter, from: number, dx: number, dy: number): number {
   const [x, y] = painter.spotPlace({ index: from, photo: false });
   let best = from;

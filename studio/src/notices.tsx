@@ -1,11 +1,11 @@
-// What was done or went wrong, for a few seconds, with a way back.
+// Notices of what was done or went wrong, for a few seconds, with a button to undo it.
 import { Icon } from "./icons";
 import { canUndo, dismiss, Done, Notice, undoDone, useShared } from "./store";
 
 const undoable = (notice: Notice): notice is Notice & { done: Done } => !!notice.done && canUndo(notice.done);
 
-// One in the page and one in each dialog, of which the topmost is shown: all below it is out of reach. The box is there before what it
-// says, as screen readers expect. `most`: only so many, the latest.
+// One in the page and one in each dialog; only that of the topmost dialog is shown, because all below it cannot be clicked. The box exists
+// before its text, as screen readers expect. `most`: the number of notices shown, the latest ones.
 export function Notices({ shown, most = 3 }: { shown: boolean; most?: number }) {
   const { notices } = useShared();
   return (

@@ -1,8 +1,8 @@
-// What every part of the page looks at: the state as the program last told it, notices, and what is being added.
+// The state that all parts of the page share: what the program last sent, notices, and what is being added.
 import { useLayoutEffect, useState } from "preact/hooks";
 import { change, Changed, get, showing, State } from "./api";
 
-// What a notice tells of: so many changes of a project, the last of which led to `revision`.
+// The changes of a project that a notice is about; the last of them led to `revision`.
 export interface Done { project: string; revision: number; changes: number }
 export interface Notice { id: number; text: string; done?: Done; bad?: boolean }
 export interface Adding { done: number; total: number }
@@ -31,7 +31,7 @@ export function useShared(): Shared {
   useLayoutEffect(() => {
     const listener = () => see(shared);
     listeners.add(listener);
-    listener();  // what came between drawing and listening
+    listener();  // updates since it was drawn
     return () => { listeners.delete(listener); };
   }, []);
   return seen;
@@ -49,7 +49,7 @@ export function notify(text: string, options: { done?: Done; bad?: boolean } = {
   setTimeout(() => dismiss(id), options.bad ? 12000 : 7000);
 }
 
-// Runs an action of the person's; what goes wrong is said, never thrown.
+// Runs an action; an error becomes a notice and is not thrown.
 export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();
@@ -60,7 +60,7 @@ export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-// One after the other, each when the page has heard of what the one before did: what is undone is what is shown.
+// One after the other, each when the page knows the result of the one before: what is undone is what is shown.
 let turn: Promise<unknown> = Promise.resolve();
 function inTurn(work: () => Promise<void>): Promise<boolean> {
   const next = turn.then(() => attempt(work));
@@ -88,10 +88,10 @@ export const undoDone = ({ project, revision, changes }: Done) => inTurn(async (
   notify(`Undone: ${title}${changes > 1 ? ` and ${changes - 1} more` : ""}`);
 });
 
-const left = new Set<string>();  // ids of projects that were followed by others
+const left = new Set<string>();  // ids of projects that were open before this one
 
 function take(state: State) {
-  // Answers and events may cross.
+  // Responses and events may arrive in another order.
   const old = shared.state;
   if (left.has(state.id)) return;
   if (old && old.id === state.id && state.version < old.version && state.revision <= old.revision) return;
@@ -106,7 +106,7 @@ export async function refresh() {
   return state;
 }
 
-// Browsers allow few connections to one host, and a page that listens holds one: only pages in sight listen, the others catch up when they are looked at.
+// Browsers allow few connections to one host, and a page that listens holds one: only visible pages listen, the others catch up when they are shown.
 export function connect() {
   let events: EventSource | null = null;
   const look = () => {

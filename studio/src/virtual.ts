@@ -1,4 +1,4 @@
-// Long lists: only the rows that can be seen are drawn.
+// Long lists: only visible rows are drawn.
 import { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
@@ -31,10 +31,10 @@ export function useWindow(box: RefObject<HTMLElement>, rows: number, rowHeight: 
   return window_;
 }
 
-export interface Part<T> { total: number; gone?: boolean; entries: T[] }  // total: of the list; gone: there is no such list any more
+export interface Part<T> { total: number; gone?: boolean; entries: T[] }  // total: of the whole list; gone: the list no longer exists
 
-// Entries of a long list, fetched a page at a time when they come into sight; `key` names the list, `version` its state. Answers that
-// are no longer asked for are dropped; the others are handed to `taken`.
+// Entries of a long list, fetched a page at a time when they become visible. `key` names the list, `version` its state. Responses that
+// are no longer needed are dropped; the others are passed to `taken`.
 export function usePages<T>(key: string, version: unknown, first: number, last: number, size: number,
                             load: (offset: number, limit: number) => Promise<Part<T>>, taken: (part: Part<T>) => void) {
   const pages = useRef(new Map<number, { version: unknown; entries: T[] }>());

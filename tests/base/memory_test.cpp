@@ -27,7 +27,7 @@ TEST(Memory, ComesAsAlignedZerosThatCanBeWritten) {
   }
 }
 
-TEST(Memory, TooMuchIsRefused) {
+TEST(Memory, TooMuchIsRejected) {
   const LargeMemory* place = nullptr;
   EXPECT_THROW(take_memory(std::numeric_limits<std::size_t>::max() / 4, place), std::bad_alloc);
 }

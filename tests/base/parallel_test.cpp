@@ -8,8 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include "annulus/base/parallel_progress.h"
-
 namespace annulus {
 namespace {
 
@@ -37,14 +35,14 @@ TEST(ParallelFor, RethrowsAndStaysUsable) {
 }
 
 TEST(ParallelFor, NestedCallsRunOnTheCallingThread) {
-  std::atomic<int> strangers{0};
+  std::atomic<int> unknown_inputs{0};
   parallel_for(2, 8, [&](std::size_t) {
     const auto self = std::this_thread::get_id();
     parallel_for(2, 8, [&](std::size_t) {
-      if (std::this_thread::get_id() != self) strangers.fetch_add(1);
+      if (std::this_thread::get_id() != self) unknown_inputs.fetch_add(1);
     });
   });
-  EXPECT_EQ(strangers.load(), 0);
+  EXPECT_EQ(unknown_inputs.load(), 0);
 }
 
 TEST(ParallelFor, ServesSeveralCallersAtOnce) {
@@ -57,38 +55,6 @@ TEST(ParallelFor, ServesSeveralCallersAtOnce) {
   }
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(runs.load(), 4 * 50 * 20);
-}
-
-TEST(ParallelForWithProgress, TellsItsCallerAloneAndEndsWithAllDone) {
-  for (const int threads : {1, 3}) {
-    const auto caller = std::this_thread::get_id();
-    std::size_t calls = 0;
-    std::size_t before = 0;
-    std::atomic<int> runs{0};
-    const ProgressCallback watch = [&](const Progress& progress) {
-      EXPECT_EQ(std::this_thread::get_id(), caller);
-      EXPECT_EQ(progress.stage, "count");
-      EXPECT_EQ(progress.total, 50U);
-      EXPECT_GE(progress.done, before);
-      before = progress.done;
-      ++calls;
-      return true;
-    };
-    parallel_for_with_progress(threads, 50, "count", watch, [&](std::size_t) { runs.fetch_add(1); });
-    EXPECT_EQ(runs.load(), 50);
-    if (threads == 1) {
-      EXPECT_EQ(before, 50U);
-      EXPECT_EQ(calls, 51U);  // before the first task and after each
-    }
-  }
-}
-
-TEST(ParallelForWithProgress, StopsBetweenTasks) {
-  std::atomic<std::size_t> runs{0};
-  const ProgressCallback stop_after_three = [](const Progress& progress) { return progress.done < 3; };
-  EXPECT_THROW(parallel_for_with_progress(1, 50, "count", stop_after_three, [&](std::size_t) { runs.fetch_add(1); }),
-               Error);
-  EXPECT_EQ(runs.load(), 3U);
 }
 
 }  // namespace

@@ -30,10 +30,10 @@ TEST(RandomStream, IsAPureFunctionOfItsIndex) {
 TEST(RandomStream, BelowIsUniform) {
   const RandomStream stream{1, RandomUse::kShuffle, 0};
   std::vector<int> counts(10, 0);
-  constexpr int kDraws = 20000;
-  for (int i = 0; i < kDraws; ++i) ++counts[stream.below(static_cast<std::uint64_t>(i), 10)];
+  constexpr int kSplits = 20000;
+  for (int i = 0; i < kSplits; ++i) ++counts[stream.below(static_cast<std::uint64_t>(i), 10)];
   double chi_squared = 0;
-  for (const int count : counts) chi_squared += (count - kDraws / 10.0) * (count - kDraws / 10.0) / (kDraws / 10.0);
+  for (const int count : counts) chi_squared += (count - kSplits / 10.0) * (count - kSplits / 10.0) / (kSplits / 10.0);
   EXPECT_LT(chi_squared, 27.9);  // 0.1 % point of chi squared with 9 degrees of freedom
 }
 

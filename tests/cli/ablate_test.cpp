@@ -1,5 +1,5 @@
 // ablate: one part of the method varied, from the command line.
-#include "tests/cli/program.h"
+#include "tests/fixtures/program.h"
 
 namespace annulus {
 namespace {
@@ -31,15 +31,15 @@ TEST(Ablate, ADocumentOfItMakesAReport) {
   EXPECT_NE(read_text(scratch / "page/tables.md").find("ibm2, R 4"), std::string::npos);
 }
 
-TEST(Ablate, TheStampSaysThatRatesWereLookedAtOnTestLabels) {
+TEST(Ablate, TheMetadataSaysThatRatesWereLookedAtOnTestLabels) {
   const Scratch scratch;
   const std::string features = write_small_features(scratch);
   const Outcome outcome = run_annulus(scratch, quickly({"ablate", features, "--what", "lr", "--values", "0.01,0.1",
                                                         "--shots", "2", "--subsets", "1", "--json"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto json = nlohmann::json::parse(outcome.out);
-  EXPECT_EQ(json["stamp"]["test_labels_used"], true);
-  EXPECT_TRUE(json["stamp"]["checksums"].contains("features"));
+  EXPECT_EQ(json["metadata"]["test_labels_used"], true);
+  EXPECT_TRUE(json["metadata"]["checksums"].contains("features"));
 }
 
 TEST(Ablate, GoesOnWithFinishedCells) {
@@ -58,7 +58,7 @@ TEST(Ablate, GoesOnWithFinishedCells) {
   EXPECT_EQ(std::filesystem::file_size(scratch / "cells"), size);
 }
 
-TEST(Ablate, RefusesWhatMakesNoSense) {
+TEST(Ablate, RejectsWhatMakesNoSense) {
   const Scratch scratch;
   const std::string features = write_small_features(scratch);
   expect_complaint(run_annulus(scratch, {"ablate", features}), 2, "--what");

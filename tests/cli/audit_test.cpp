@@ -1,9 +1,9 @@
 // audit from the command line: features, folders with broken and small images, a page, exit codes.
 #include <fmt/format.h>
 
-#include "annulus/vision/svg.h"
-#include "tests/cli/program.h"
-#include "tests/vision/needs_onnxruntime.h"
+#include "annulus/vision/image/svg.h"
+#include "tests/fixtures/needs_onnxruntime.h"
+#include "tests/fixtures/program.h"
 
 namespace annulus {
 namespace {
@@ -112,7 +112,7 @@ TEST_F(AuditImages, LeaksBetweenFoldersOfASplitAreToldAndCanFail) {
   EXPECT_EQ(run({"audit", scratch_ / "split", "-q", "--fail-on", "corrupt"}).exit_code, 0);
 }
 
-TEST_F(AuditImages, ImagesWithoutClassesAreRefused) {
+TEST_F(AuditImages, ImagesWithoutClassesAreRejected) {
   write_picture(scratch_ / "flat/1.png", drawing(0, 1), 16);
   write_picture(scratch_ / "flat/2.png", drawing(0, 2), 16);
   expect_complaint(run({"audit", scratch_ / "flat", "-q"}), 3, "expected labelled images");
@@ -124,7 +124,7 @@ TEST(AuditFeatures, WritesTheSummaryAndTheSameForAnyThreads) {
   const Outcome one = run_annulus(scratch, {"audit", features, "--json", "--threads", "1"});
   ASSERT_EQ(one.exit_code, 0) << one.err;
   const auto json = nlohmann::json::parse(one.out);
-  EXPECT_GT(json["rows"], 0);
+  EXPECT_GT(json["examples"], 0);
   EXPECT_TRUE(json["counts"].contains("mislabelled"));
   EXPECT_FALSE(json["learning_curve"]["measured"].empty());
   EXPECT_EQ(run_annulus(scratch, {"audit", features, "--json", "--threads", "3"}).out, one.out);
@@ -133,7 +133,7 @@ TEST(AuditFeatures, WritesTheSummaryAndTheSameForAnyThreads) {
   EXPECT_EQ(run_annulus(scratch, {"audit", features, "--quiet"}).out, "");
 }
 
-TEST(AuditFeatures, WrongOptionsAreRefused) {
+TEST(AuditFeatures, WrongOptionsAreRejected) {
   const Scratch scratch;
   const std::string features = write_small_features(scratch);
   expect_complaint(run_annulus(scratch, {"audit", features, "--fail-on", "typos"}), 2, "alike-classes");

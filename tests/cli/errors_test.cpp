@@ -1,5 +1,5 @@
 // Bad input of every kind: the exit code and the sentence.
-#include "tests/cli/program.h"
+#include "tests/fixtures/program.h"
 
 namespace annulus {
 namespace {
@@ -9,7 +9,7 @@ constexpr int kInput = 3;
 constexpr int kFormat = 4;
 constexpr int kIo = 5;
 
-TEST(Errors, AVerbIsNeededAndMustBeKnown) {
+TEST(Errors, ASubcommandIsNeededAndMustBeKnown) {
   const Scratch scratch;
   expect_complaint(run_annulus(scratch, {}), kUsage, "annulus --help");
   expect_complaint(run_annulus(scratch, {"fry", "x"}), kUsage, "\"fry\" is unknown");
@@ -45,7 +45,7 @@ TEST(Errors, DataThatCannotBeLearntFrom) {
   expect_complaint(run_annulus(scratch, {"fit", scratch / "nan.csv", "-o", output}), kInput, "line 3, column 2");
   const std::string features = write_small_features(scratch);
   expect_complaint(run_annulus(scratch, {"fit", features, "--shots", "7", "-o", output}), kInput,
-                   "\"class-000\" has 6 training rows, but 7 are needed");
+                   "\"class-000\" has 6 training examples, but 7 are needed");
   expect_complaint(run_annulus(scratch, {"evaluate", features, "--shots", "1,7"}), kInput, "7 are needed");
 }
 
@@ -58,9 +58,9 @@ TEST(Errors, FeaturesOfAnotherDimension) {
   wide.dimension = 20;
   const std::string other = write_small_features(scratch, wide, "wide.npz");
   expect_complaint(run_annulus(scratch, {"predict", model, other, "-o", scratch / "out.txt"}), kInput,
-                   "expected features of 16 numbers");
+                   "expected features of 16 dimensions");
   EXPECT_FALSE(std::filesystem::exists(scratch / "out.txt"));
-  expect_complaint(run_annulus(scratch, {"evaluate", "--train", features, "--test", other}), kInput, "16 numbers");
+  expect_complaint(run_annulus(scratch, {"evaluate", "--train", features, "--test", other}), kInput, "16 dimensions");
 }
 
 TEST(Errors, NamesAndNumbersThatMakeNoSense) {
@@ -71,10 +71,11 @@ TEST(Errors, NamesAndNumbersThatMakeNoSense) {
       {"--recipe", "secret"},      {"--head", "round"},       {"--shots", "few"},  {"--shots", "-1"},
       {"--epochs", "0"},           {"--virtual", "0"},        {"--epsilon", "-1"}, {"--epsilon", "nan"},
       {"--threshold", "1.5"},      {"--search-range", "3,1"}, {"--threads", "-3"}, {"--lr", "inf"},
-      {"--search-tolerance", "0"}, {"--search-range", "1"},   {"--method", "svm"}, {"--noise", "loud"}};
+      {"--search-tolerance", "0"}, {"--search-range", "1"},   {"--recipe", "svm"}, {"--noise", "loud"}};
   for (const auto& [name, value] : bad) {
     const Outcome outcome = run_annulus(scratch, {"fit", features, "-o", output, name, value});
     expect_complaint(outcome, kUsage, name);
+    EXPECT_EQ(outcome.err.find('_'), std::string::npos) << outcome.err;  // no field in the library's words
     EXPECT_NE(outcome.err.find(value.substr(0, 3)), std::string::npos) << outcome.err;
   }
   expect_complaint(run_annulus(scratch, {"evaluate", features, "--methods", "ncm,magic"}), kUsage,
@@ -84,6 +85,54 @@ TEST(Errors, NamesAndNumbersThatMakeNoSense) {
   expect_complaint(run_annulus(scratch, {"evaluate", "--train", features}), kUsage, "--train and --test");
   expect_complaint(run_annulus(scratch, {"demo-generated", "--ways", "1"}), kUsage, "at least 2 classes");
   EXPECT_FALSE(std::filesystem::exists(output));
+}
+
+// The library names fields; the program says which option sets them.
+TEST(Errors, OptionsAreNamedAsTheUserTypesThem) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const std::string model = scratch / "m.safetensors";
+  const auto fit = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"fit", features, "-q", "-o", model});
+    return run_annulus(scratch, options);
+  };
+  expect_complaint(fit({"--lr", "-1"}), kUsage, "annulus: expected --lr to be above 0 and at most 1000000, found -1\n");
+  expect_complaint(fit({"--virtual", "0"}), kUsage, "annulus: expected --virtual to be 1 or more, found 0\n");
+  expect_complaint(run_annulus(scratch, {"ablate", features, "-q", "--what", "virtual", "--values", "x"}), kUsage,
+                   "expected --values of the ablation virtual to be numbers from");
+  expect_complaint(run_annulus(scratch, {"ablate", features, "-q", "--what", "classes", "--values", "1"}), kUsage,
+                   "expected no --values for the ablation classes, found \"1\"");
+  ASSERT_EQ(fit({"--epochs", "2", "--epsilon", "0.1"}).exit_code, 0);
+  expect_complaint(run_annulus(scratch, {"predict", model, features, "--false-reject", "1.5"}), kUsage,
+                   "annulus: expected --false-reject to be a rate from 0 to less than 1, found 1.5\n");
+}
+
+TEST(Errors, AnOutputThatIsAnInputIsRefused) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const std::string model = scratch / "m.safetensors";
+  ASSERT_EQ(run_annulus(scratch, quickly({"fit", features, "-q", "-o", model})).exit_code, 0);
+  std::filesystem::create_symlink(model, scratch / "link");
+  std::filesystem::create_hard_link(model, scratch / "hard");
+  const std::string before = read_text(model);
+  for (const std::string& output : {model, scratch / "link", scratch / "hard", scratch / "./m.safetensors"}) {
+    expect_complaint(run_annulus(scratch, {"predict", model, features, "-o", output}), 2, "output that is no input");
+    EXPECT_EQ(read_text(model), before) << output;
+  }
+  expect_complaint(run_annulus(scratch, quickly({"fit", features, "-o", features})), 2, "output that is no input");
+}
+
+TEST(Errors, AHomeThatCannotBeMadeIsAnErrorOfTheSystem) {
+  const Scratch scratch;
+  const Outcome started =
+      Child(scratch, {"env", "HOME=/dev/null/home", "ANNULUS_STUDIO=", "STATE_DIRECTORY=", "ANNULUS_OFFLINE=1",
+                      ANNULUS_PROGRAM, "studio", "--no-open"})
+          .wait();
+  if (started.exit_code == 2) {
+    expect_complaint(started, 2, "built without the studio's page");
+  } else {
+    expect_complaint(started, 5, "/dev/null/home/annulus-studio: expected a folder");
+  }
 }
 
 TEST(Errors, OutputThatCannotBeWritten) {

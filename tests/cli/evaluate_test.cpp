@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/cli/program.h"
+#include "tests/fixtures/program.h"
 
 namespace annulus {
 namespace {
@@ -17,7 +17,7 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
 
 // Without what differs from run to run: times, threads and the command.
 nlohmann::json without_seconds(nlohmann::json report) {
-  for (const char* name : {"time", "threads", "command"}) report["stamp"].erase(name);
+  for (const char* name : {"time", "threads", "command"}) report["metadata"].erase(name);
   for (auto& result : report["results"]) {
     for (auto& run : result["runs"]) run.erase("seconds");
   }
@@ -54,24 +54,24 @@ TEST(Evaluate, JsonHasTheShapePromisedAndTheTableItsNumbers) {
   EXPECT_GT(json["results"][1]["runs"][0]["epsilon"], 0.0);
 }
 
-TEST(Evaluate, ComparesFiveMethodsAtOneAndFiveShotsByDefault) {
+TEST(Evaluate, ComparesSevenMethodsAtOneAndFiveShotsByDefault) {
   const Scratch scratch;
   const std::string features = write_small_features(scratch);
   const Outcome outcome = run_annulus(scratch, quickly({"evaluate", features, "--json"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto json = nlohmann::json::parse(outcome.out);
-  ASSERT_EQ(json["results"].size(), 10U);
+  ASSERT_EQ(json["results"].size(), 14U);
   EXPECT_EQ(json["results"][0]["method"], "ncm");
-  EXPECT_EQ(json["results"][9]["method"], "default");
-  EXPECT_EQ(json["results"][9]["shots"], 5);
-  EXPECT_EQ(json["results"][9]["runs"].size(), 3U);
-  EXPECT_EQ(json["results"][9]["runs"][2]["seed"], 2);
+  EXPECT_EQ(json["results"][13]["method"], "default");
+  EXPECT_EQ(json["results"][13]["shots"], 5);
+  EXPECT_EQ(json["results"][13]["runs"].size(), 3U);
+  EXPECT_EQ(json["results"][13]["runs"][2]["seed"], 2);
 }
 
 TEST(Evaluate, SameSeedSameResultWhateverTheThreads) {
   const Scratch scratch;
   SyntheticOptions data = small_data();
-  data.noise = 2.0;  // hard enough that draws differ
+  data.noise = 2.0;  // hard enough that splits differ
   const std::string features = write_small_features(scratch, data);
   const auto evaluate = [&](const char* threads, const char* seed) {
     const Outcome outcome =
@@ -106,7 +106,7 @@ TEST(Evaluate, TwoFilesGiveWhatOneFileWithMarkedRowsGives) {
   ASSERT_EQ(two.exit_code, 0) << two.err;
   EXPECT_EQ(without_seconds(nlohmann::json::parse(one.out))["results"].dump(),
             without_seconds(nlohmann::json::parse(two.out))["results"].dump());
-  EXPECT_EQ(nlohmann::json::parse(two.out)["results"][5]["runs"][0]["support_rows"], 36);
+  EXPECT_EQ(nlohmann::json::parse(two.out)["results"][7]["runs"][0]["support_examples"], 36);
 }
 
 TEST(Evaluate, CsvHasOneLineARun) {
@@ -145,7 +145,8 @@ TEST(Evaluate, BaseClassesComeFromAFileOfTheirOwn) {
   write_features(make_synthetic(other), scratch / "base.safetensors");
   const Outcome without = run_annulus(scratch, {"evaluate", features, "--methods", "dc"});
   EXPECT_EQ(without.exit_code, 2);
-  EXPECT_NE(without.err.find("method dc expects the features of base classes (--base FILE)"), std::string::npos);
+  EXPECT_NE(without.err.find("expected --base, the features of other classes, for the method dc, found none"),
+            std::string::npos);
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"evaluate", features, "--subsets", "1"},
         std::vector<std::string>{"episodes", features, "--episodes", "3", "--seeds", "1", "--queries", "4"}}) {
@@ -169,10 +170,10 @@ TEST(Evaluate, DrawsThatWereWrittenGiveTheSameResult) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     return without_seconds(nlohmann::json::parse(outcome.out));
   };
-  const auto drawn = evaluate({"--shots", "1,2", "--subsets", "2", "--write-splits", scratch / "draws.json"});
-  const auto fixed = evaluate({"--splits", scratch / "draws.json"});
+  const auto drawn = evaluate({"--shots", "1,2", "--subsets", "2", "--write-splits", scratch / "splits.json"});
+  const auto fixed = evaluate({"--splits", scratch / "splits.json"});
   EXPECT_EQ(fixed["results"].dump(), drawn["results"].dump());
-  EXPECT_EQ(fixed["stamp"]["checksums"].dump(), drawn["stamp"]["checksums"].dump());
+  EXPECT_EQ(fixed["metadata"]["checksums"].dump(), drawn["metadata"]["checksums"].dump());
 }
 
 TEST(Evaluate, LearnsFromListsOfRows) {
@@ -192,12 +193,12 @@ TEST(Evaluate, LearnsFromListsOfRows) {
       run_annulus(scratch, {"evaluate", features, "--methods", "ncm", "--lists", scratch / "list.txt", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto json = nlohmann::json::parse(outcome.out);
-  EXPECT_EQ(json["results"][0]["runs"][0]["support_rows"], set.classes() + 1);
+  EXPECT_EQ(json["results"][0]["runs"][0]["support_examples"], set.classes() + 1);
   EXPECT_EQ(json["results"][0]["shots"], 0);
   write_text(scratch / "short.txt", "0\n");
-  const Outcome refused = run_annulus(scratch, {"evaluate", features, "--lists", scratch / "short.txt"});
-  EXPECT_EQ(refused.exit_code, 3);
-  EXPECT_NE(refused.err.find("rows of every class"), std::string::npos) << refused.err;
+  const Outcome rejected = run_annulus(scratch, {"evaluate", features, "--lists", scratch / "short.txt"});
+  EXPECT_EQ(rejected.exit_code, 3);
+  EXPECT_NE(rejected.err.find("training examples of every class"), std::string::npos) << rejected.err;
 }
 
 TEST(Evaluate, ResumesWithoutDoingAnythingTwice) {

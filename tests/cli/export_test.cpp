@@ -1,14 +1,14 @@
-// export from the command line: ONNX, C, cards and stripped models, and what is refused.
+// export from the command line: ONNX, C, cards and stripped models, and what is rejected.
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "annulus/learn/prediction.h"
-#include "annulus/learn/unknown.h"
-#include "annulus/store/model_file.h"
-#include "annulus/vision/model_graph.h"
-#include "tests/cli/program.h"
-#include "tests/vision/needs_onnxruntime.h"
+#include "annulus/learn/model/prepared_head.h"
+#include "annulus/learn/openset/open_set_scores.h"
+#include "annulus/pipeline/export/model_graph.h"
+#include "annulus/store/models/model_file.h"
+#include "tests/fixtures/needs_onnxruntime.h"
+#include "tests/fixtures/program.h"
 
 namespace annulus {
 namespace {
@@ -40,7 +40,7 @@ TEST_F(ExportToOnnx, WritesAndChecksAModelOfFeatures) {
   const Outcome text = run_annulus(scratch, {"export", model, "--onnx", scratch / "m.onnx"});
   ASSERT_EQ(text.exit_code, 0) << text.err;
   EXPECT_NE(text.out.find("largest difference "), std::string::npos) << text.out;
-  EXPECT_NE(text.out.find("to 100 feature rows"), std::string::npos) << text.out;  // 36 of support, 64 random
+  EXPECT_NE(text.out.find("for 100 feature rows"), std::string::npos) << text.out;  // 36 of support, 64 random
   const Outcome outcome = run_annulus(scratch, {"export", model, "--onnx", scratch / "again.onnx", "--json"});
   const auto json = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(json["onnx"]["input"], "features");
@@ -56,7 +56,7 @@ TEST_F(ExportToOnnx, WritesAndChecksAModelOfFeatures) {
 TEST_F(ExportToOnnx, ConditionedLinearAndStrippedModelsToo) {
   const Scratch scratch;
   const std::string features = write_small_features(scratch);
-  const std::vector<std::vector<std::string>> kinds{{"--condition", "auto"}, {"--head", "linear"}, {"--strip"}};
+  const std::vector<std::vector<std::string>> kinds{{"--transform", "auto"}, {"--head", "linear"}, {"--strip"}};
   for (const auto& kind : kinds) {
     const std::string model = fit_model(scratch, features, kind);
     const Outcome outcome = run_annulus(scratch, {"export", model, "--onnx", scratch / "m.onnx", "--json"});
@@ -135,7 +135,7 @@ void expect_c_answers(const Model& model, const std::string& out) {
   Matrix<float> expected(rows.rows(), model.head.classes());
   predict_probabilities(model.head, model.temperature, rows.view(), expected.view(), 1);
   std::vector<float> scores(rows.rows());
-  if (knows_strangers(model)) unknown_scores(model, rows.view(), scores, 1);
+  if (rejects_unknown(model)) unknown_scores(model, rows.view(), scores, 1);
   std::istringstream lines(out);
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     const auto row = std::as_const(expected).row(i);
@@ -150,7 +150,7 @@ void expect_c_answers(const Model& model, const std::string& out) {
     float score = -1.0F;
     std::string name;
     lines >> score >> name;
-    EXPECT_NEAR(score, knows_strangers(model) ? scores[i] : largest, 1e-5);
+    EXPECT_NEAR(score, rejects_unknown(model) ? scores[i] : largest, 1e-5);
     ASSERT_LT(best, model.class_names.size());
     EXPECT_EQ(name, model.class_names[best]);
     EXPECT_EQ(row[best], largest);
@@ -187,7 +187,7 @@ TEST(Export, TheCHeaderCompilesWithoutWarningsAndAnswersAsPredict) {
   input.close();
   std::ofstream(scratch / "main.c") << kProgram;
   const std::vector<std::vector<std::string>> kinds{
-      {}, {"--head", "linear"}, {"--condition", "auto"}, {"--condition", "centre", "--head", "linear"}};
+      {}, {"--head", "linear"}, {"--transform", "auto"}, {"--transform", "centre", "--head", "linear"}};
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const std::string fitted = fit_model(scratch, features, kinds[i]);
     const std::string model = i % 2 == 0 ? with_rule(scratch, fitted, i == 0 ? 0 : 3) : fitted;
@@ -256,7 +256,7 @@ TEST(Export, WritesACardAndAModelWithoutRows) {
   EXPECT_LT(std::filesystem::file_size(stripped), std::filesystem::file_size(model));
 }
 
-TEST(Export, RefusesWhatMakesNoSense) {
+TEST(Export, RejectsWhatMakesNoSense) {
   const Scratch scratch;
   const std::string model = fit_model(scratch, write_small_features(scratch));
   const auto before = files_in(scratch);

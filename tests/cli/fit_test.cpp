@@ -2,8 +2,8 @@
 #include <chrono>
 #include <thread>
 
-#include "annulus/store/model_file.h"
-#include "tests/cli/program.h"
+#include "annulus/store/models/model_file.h"
+#include "tests/fixtures/program.h"
 
 namespace annulus {
 namespace {
@@ -22,17 +22,14 @@ TEST(Fit, PrintsWhatItFoundAndWritesAModel) {
   const std::string features = write_small_features(scratch);
   const Outcome fit = run_annulus(scratch, quickly({"fit", features, "-o", scratch / "model.safetensors"}));
   ASSERT_EQ(fit.exit_code, 0) << fit.err;
-  EXPECT_NE(fit.out.find("learnt 6 classes from 36 rows of 16 numbers"), std::string::npos) << fit.out;
-  EXPECT_NE(fit.out.find("epsilon "), std::string::npos);
-  EXPECT_NE(fit.out.find("(T "), std::string::npos);
-  EXPECT_NE(fit.out.find("training accuracy "), std::string::npos);
+  EXPECT_NE(fit.out.find("learnt 6 classes from 36 examples of 16 dimensions"), std::string::npos) << fit.out;
   const Model model = read_model(scratch / "model.safetensors");
   ASSERT_EQ(model.class_names.size(), 6U);
   EXPECT_EQ(model.class_names[5], "class-005");
   EXPECT_EQ(model.head.dimension(), 16U);
   EXPECT_GT(model.epsilon, 0.0);
-  EXPECT_EQ(model.training.at("recipe"), "default");
-  EXPECT_EQ(model.training.at("virtual"), "4");
+  EXPECT_EQ(model.training.recipe, "default");
+  EXPECT_EQ(model.training.virtual_count, 4U);
   EXPECT_EQ(model.provenance.at("generator"), "annulus synthetic");
 }
 
@@ -52,7 +49,7 @@ TEST(Fit, JsonListsEveryProbe) {
       run_annulus(scratch, quickly({"fit", features, "--shots", "2", "-o", scratch / "m.safetensors", "--json"}));
   ASSERT_EQ(fit.exit_code, 0) << fit.err;
   const auto json = nlohmann::json::parse(fit.out);
-  EXPECT_EQ(json["rows"], 12);
+  EXPECT_EQ(json["examples"], 12);
   EXPECT_EQ(json["classes"], 6);
   EXPECT_GE(json["probes"].size(), 2U);
   EXPECT_TRUE(json["target"].is_number());
@@ -70,9 +67,9 @@ TEST(Fit, SameSeedSameFileWhateverTheThreads) {
   EXPECT_NE(read_text(one), read_text(other));
 }
 
-TEST(Fit, LearnsFromKRowsOfEveryClassAndNeverFromTestRows) {
+TEST(Fit, LearnsFromKRowsOfEveryClassAndNeverFromTestExamples) {
   const Scratch scratch;
-  // The test rows are the same numbers under wrong labels: a fit that looked at them could not reach 100 %.
+  // The test examples are the same numbers under wrong labels: a fit that looked at them could not reach 100 %.
   const FeatureSet whole = make_synthetic(small_data());
   Matrix<float> features(whole.rows() * 2, whole.dimension());
   whole.copy_rows(0, features.view().rows_at(0, whole.rows()));
@@ -85,21 +82,21 @@ TEST(Fit, LearnsFromKRowsOfEveryClassAndNeverFromTestRows) {
   }
   write_features(FeatureSet(std::move(parts)), scratch / "marked.npz");
   const auto fit = [&](const std::string& shots) {
-    const Outcome outcome = run_annulus(scratch, {"fit", scratch / "marked.npz", "--method", "baseline", "--lr", "1",
+    const Outcome outcome = run_annulus(scratch, {"fit", scratch / "marked.npz", "--recipe", "baseline", "--lr", "1",
                                                   "--shots", shots, "-o", scratch / "m.safetensors", "--json"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     return nlohmann::json::parse(outcome.out);
   };
-  EXPECT_EQ(fit("all")["rows"], 66);
+  EXPECT_EQ(fit("all")["examples"], 66);
   EXPECT_EQ(fit("all")["training_accuracy"], 100.0);
-  EXPECT_EQ(fit("4")["rows"], 24);
+  EXPECT_EQ(fit("4")["examples"], 24);
 }
 
 TEST(Fit, KnobsChangeTheModel) {
   const Scratch scratch;
   const std::string features = write_small_features(scratch);
   const std::vector<std::vector<std::string>> knobs{{"--noise-shape", "spherical"},
-                                                    {"--condition", "centre"},
+                                                    {"--metric", "none"},
                                                     {"--noise", "independent"},
                                                     {"--noise", "grouped", "--group", "7"},
                                                     {"--antithetic"},
@@ -109,8 +106,8 @@ TEST(Fit, KnobsChangeTheModel) {
                                                     {"--head", "linear"},
                                                     {"--epsilon", "0.75"},
                                                     {"--threshold", "0.05"},
-                                                    {"--search-range", "0,2"},
-                                                    {"--method", "baseline"},
+                                                    {"--search-range", "0,0.2"},
+                                                    {"--recipe", "baseline"},
                                                     {"--recipe", "paper"},
                                                     {"--virtual", "6"},
                                                     {"--epochs", "9"},
@@ -123,6 +120,53 @@ TEST(Fit, KnobsChangeTheModel) {
     const bool same = model.epsilon == plain.epsilon && model.head.kind == plain.head.kind &&
                       std::equal(numbers, numbers + 6 * 16, plain.head.direction.data());
     EXPECT_FALSE(same) << knob[0] << " changed nothing";
+  }
+}
+
+TEST(Fit, CentringChangesTheModelUnlessAMetricCentresAnyway) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const auto direction = [&](const std::vector<std::string>& options) {
+    const Model model = read_model(fit_model(scratch, features, options, "m.st"));
+    return std::vector<float>(model.head.direction.data(), model.head.direction.data() + 6 * 16);
+  };
+  EXPECT_NE(direction({"--transform", "centre", "--metric", "none"}),
+            direction({"--transform", "none", "--metric", "none"}));
+  EXPECT_EQ(direction({"--transform", "centre"}), direction({"--transform", "none"}));
+}
+
+TEST(Fit, FilesThatCannotBeWrittenAreErrorsBeforeTheWork) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  std::filesystem::create_directories(scratch / "folder");
+  const std::vector<std::vector<std::string>> commands{
+      {"fit", features, "-o", scratch / "nowhere/m.safetensors"},
+      {"fit", features, "-o", scratch / "folder"},
+      {"fit", features, "-o", scratch / "m.safetensors", "--json", scratch / "nowhere/fit.json"},
+      {"evaluate", features, "--shots", "2", "--csv", scratch / "nowhere/runs.csv"}};
+  for (const auto& command : commands) {
+    const Outcome outcome = run_annulus(scratch, command);
+    EXPECT_EQ(outcome.exit_code, 5) << command.back();
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << "nothing was begun: " << outcome.err;
+    EXPECT_NE(outcome.err.find(command.back()), std::string::npos) << outcome.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(scratch / "m.safetensors"));
+  EXPECT_TRUE(std::filesystem::is_empty(scratch / "folder"));
+}
+
+TEST(Fit, SaysFirstWhatToExpectAndTheRestOnRequest) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const std::string model = scratch / "m.safetensors";
+  const Outcome brief = run_annulus(scratch, {"fit", features, "-o", model});
+  const Outcome full = run_annulus(scratch, {"fit", features, "-o", model, "--verbose"});
+  ASSERT_EQ(brief.exit_code, 0) << brief.err;
+  ASSERT_EQ(full.exit_code, 0) << full.err;
+  EXPECT_NE(brief.out.find(" of 100 new examples of these classes right"), std::string::npos) << brief.out;
+  EXPECT_EQ(brief.out.find("epsilon"), std::string::npos) << brief.out;
+  for (const char* words :
+       {" of 100 new examples", "epsilon ", "(T ", "metric of ", "training accuracy", "temperature "}) {
+    EXPECT_NE(full.out.find(words), std::string::npos) << words << " in " << full.out;
   }
 }
 

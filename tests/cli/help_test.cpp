@@ -1,11 +1,13 @@
 // Help, version and shell completion.
-#include "tests/cli/program.h"
+#include <regex>
+
+#include "tests/fixtures/program.h"
 
 namespace annulus {
 namespace {
 
-// The verbs that the program's own help lists.
-std::vector<std::string> verbs(const Scratch& scratch) {
+// The subcommands that the program's own help lists.
+std::vector<std::string> subcommands(const Scratch& scratch) {
   const Outcome help = run_annulus(scratch, {"--help"});
   EXPECT_EQ(help.exit_code, 0);
   std::vector<std::string> found;
@@ -29,17 +31,33 @@ std::string complete(const Scratch& scratch, const std::string& words, int count
   return outcome.out;
 }
 
-TEST(Help, EveryVerbHasAnExampleThatNamesIt) {
+TEST(Help, EverySubcommandHasAnExampleThatNamesIt) {
   const Scratch scratch;
-  const auto all = verbs(scratch);
+  const auto all = subcommands(scratch);
   ASSERT_GE(all.size(), 5U);
-  for (const std::string& verb : all) {
-    const Outcome help = run_annulus(scratch, {verb, "--help"});
-    EXPECT_EQ(help.exit_code, 0) << verb;
-    EXPECT_EQ(help.err, "") << verb;
+  for (const std::string& subcommand : all) {
+    const Outcome help = run_annulus(scratch, {subcommand, "--help"});
+    EXPECT_EQ(help.exit_code, 0) << subcommand;
+    EXPECT_EQ(help.err, "") << subcommand;
     const auto example = help.out.find("Example:\n");
-    ASSERT_NE(example, std::string::npos) << verb;
-    EXPECT_NE(help.out.find("annulus " + verb, example), std::string::npos) << verb;
+    ASSERT_NE(example, std::string::npos) << subcommand;
+    EXPECT_NE(help.out.find("annulus " + subcommand, example), std::string::npos) << subcommand;
+  }
+}
+
+// Words that this program has given up for those of the field.
+TEST(Help, SpeaksTheWordsOfTheField) {
+  const Scratch scratch;
+  std::vector<std::string> pages{run_annulus(scratch, {"--help"}).out};
+  for (const std::string& subcommand : subcommands(scratch)) {
+    pages.push_back(run_annulus(scratch, {subcommand, "--help"}).out);
+  }
+  ASSERT_GE(pages.size(), 15U);
+  const std::regex old(R"(\b(conditioning|refused?|share of|SHARE|verbs?|design houses?|rows a class|)"
+                       R"(a line each|knobs?|replicas?|teach|taught|known things?|answers?|answered)\b)");
+  for (const std::string& page : pages) {
+    std::smatch found;
+    EXPECT_FALSE(std::regex_search(page, found, old)) << found.str() << " in\n" << page;
   }
 }
 
@@ -51,7 +69,7 @@ TEST(Help, VersionIsOneLine) {
   EXPECT_EQ(std::count(version.out.begin(), version.out.end(), '\n'), 1);
 }
 
-TEST(Completion, BashOffersVerbsOptionsAndChoices) {
+TEST(Completion, BashOffersSubcommandsOptionsAndChoices) {
   const Scratch scratch;
   EXPECT_EQ(complete(scratch, "annulus ev", 2), "evaluate\n");
   EXPECT_EQ(complete(scratch, "annulus fit data.npz --search-r", 4), "--search-range\n");
@@ -62,12 +80,13 @@ TEST(Completion, BashOffersVerbsOptionsAndChoices) {
   EXPECT_EQ(complete(scratch, "annulus fit -o mod", 4), "\n");
 }
 
-TEST(Completion, OffersEveryVerbInEveryShell) {
+TEST(Completion, OffersEverySubcommandInEveryShell) {
   const Scratch scratch;
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Outcome outcome = run_annulus(scratch, {"completion", shell});
     ASSERT_EQ(outcome.exit_code, 0) << shell;
-    for (const std::string& verb : verbs(scratch)) EXPECT_NE(outcome.out.find(verb), std::string::npos) << shell;
+    for (const std::string& subcommand : subcommands(scratch))
+      EXPECT_NE(outcome.out.find(subcommand), std::string::npos) << shell;
     EXPECT_NE(outcome.out.find("noise-shape"), std::string::npos) << shell;
   }
   expect_complaint(run_annulus(scratch, {"completion", "tcsh"}), 2, "tcsh");

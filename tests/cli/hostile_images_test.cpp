@@ -1,11 +1,11 @@
-// Hostile files inside a class folder: left out by name or refused, with little memory and the right exit code.
-#include "tests/vision/hostile_images.h"
+// Hostile files inside a class folder: left out by name or rejected, with little memory and the right exit code.
+#include "tests/fixtures/hostile_images.h"
 
 #include <fmt/format.h>
 
 #include "annulus/base/error.h"
-#include "tests/cli/program.h"
-#include "tests/vision/needs_onnxruntime.h"
+#include "tests/fixtures/needs_onnxruntime.h"
+#include "tests/fixtures/program.h"
 
 namespace annulus {
 namespace {
@@ -29,8 +29,8 @@ class HostileImages : public NeedsOnnxRuntime {
     std::ofstream(scratch_ / name, std::ios::binary) << bytes;
   }
 
-  Outcome run(const std::string& verb, std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments{verb,           scratch_ / "photos",
+  Outcome run(const std::string& subcommand, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments{subcommand,     scratch_ / "photos",
                                        "--backbone",   std::string(ANNULUS_TEST_DATA) + "/backbones/any_size.onnx",
                                        "--preprocess", "unit resize=8x8 crop=none",
                                        "--cache",      scratch_ / "cache",
@@ -42,7 +42,7 @@ class HostileImages : public NeedsOnnxRuntime {
   Scratch scratch_;
 };
 
-TEST_F(HostileImages, EachIsLeftOutByNameOrRefusedInLittleMemory) {
+TEST_F(HostileImages, EachIsLeftOutByNameOrRejectedInLittleMemory) {
   const Outcome ordinary = run("extract");
   ASSERT_EQ(ordinary.exit_code, 0) << ordinary.err;
   for (const hostile::File& file : hostile::files()) {
@@ -68,21 +68,25 @@ TEST_F(HostileImages, EachIsLeftOutByNameOrRefusedInLittleMemory) {
 
 TEST_F(HostileImages, AllOfThemTogetherDoNotKeepAModelFromBeingLearnt) {
   for (const hostile::File& file : hostile::files()) put("photos/b/" + file.name, file.bytes);
-  const Outcome fit = run("fit", {"--method", "baseline"});
+  const Outcome fit = run("fit", {"--recipe", "baseline"});
   EXPECT_EQ(fit.exit_code, 0) << fit.err;
-  EXPECT_NE(fit.out.find("learnt 2 classes from 4 rows"), std::string::npos) << fit.out;
+  EXPECT_NE(fit.out.find("learnt 2 classes from 4 examples"), std::string::npos) << fit.out;
   EXPECT_NE(fit.err.find(fmt::format("left out {} images in all", hostile::files().size())), std::string::npos)
       << fit.err;
-  expect_complaint(run("fit", {"--method", "baseline", "--strict", "--quiet"}), 4, "photos/b/");
+  expect_complaint(run("fit", {"--recipe", "baseline", "--strict", "--quiet"}), 4, "photos/b/");
 }
 
 TEST_F(HostileImages, AClassWithoutAnImageIsNamed) {
   std::filesystem::create_directories(scratch_ / "photos/nothing");
-  expect_complaint(run("fit", {"--quiet"}), 3, "photos/nothing holds no JPEG, PNG or WebP images");
-  expect_complaint(run("fit", {"--quiet", "--strict"}), 3, "photos/nothing holds no JPEG, PNG or WebP images");
+  expect_complaint(run("fit", {"--quiet"}), 3,
+                   "photos/nothing holds no JPEG, PNG, WebP, HEIC, AVIF, TIFF, GIF, BMP, JPEG XL or camera RAW images");
+  expect_complaint(run("fit", {"--quiet", "--strict"}), 3,
+                   "photos/nothing holds no JPEG, PNG, WebP, HEIC, AVIF, TIFF, GIF, BMP, JPEG XL or camera RAW images");
   put("photos/nothing/words.jpg", "words");
-  expect_complaint(run("fit", {"--quiet"}), 3, "class \"nothing\" has 0 training rows");
-  expect_complaint(run("fit", {"--quiet", "--strict"}), 4, "nothing/words.jpg: expected a JPEG, PNG or WebP image");
+  expect_complaint(run("fit", {"--quiet"}), 3, "class \"nothing\" has 0 training examples");
+  expect_complaint(
+      run("fit", {"--quiet", "--strict"}), 4,
+      "nothing/words.jpg: expected a JPEG, PNG, WebP, HEIC, AVIF, TIFF, GIF, BMP, JPEG XL or camera RAW image");
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
-// More than 200 files that are broken, empty or something else, each shown to a verb: one sentence that names the file,
-// an exit code, and nothing written.
+// More than 200 files that are broken, empty or something else, each shown to a subcommand: one sentence that names the
+// file, an exit code, and nothing written.
 #include <fmt/format.h>
 
 #include <set>
 
-#include "tests/cli/program.h"
+#include "tests/fixtures/program.h"
 
 namespace annulus {
 namespace {
@@ -18,7 +18,7 @@ struct Input {
 };
 
 // The file cut off at evenly spaced places, from nothing to all but the last byte.
-void add_cuts(const std::string& name, const std::string& bytes, std::vector<Input>& inputs) {
+void add_partitions(const std::string& name, const std::string& bytes, std::vector<Input>& inputs) {
   for (std::size_t i = 0; i < kCuts; ++i) {
     inputs.push_back({fmt::format("cut{}-{}", i, name), bytes.substr(0, (bytes.size() - 1) * i / (kCuts - 1))});
   }
@@ -89,7 +89,7 @@ class Hostile : public ::testing::Test {
   }
 
   // Shows the input to the command, in which "?" stands for its path.
-  void expect_refused(const Input& input, std::vector<std::string> command) {
+  void expect_rejected(const Input& input, std::vector<std::string> command) {
     const std::string path = scratch_ / input.name;
     std::ofstream(path, std::ios::binary) << input.bytes;
     std::replace(command.begin(), command.end(), std::string("?"), path);
@@ -136,17 +136,17 @@ TEST_F(Hostile, EveryOneOfManyBadInputsGetsASentence) {
       {"remove-class", "?", "--name", "class-000", "-q", "-o", out},
   };
   std::vector<Input> data;
-  add_cuts("features.safetensors", read_text(features_), data);
-  add_cuts("features.npz", read_text(scratch_ / "features.npz"), data);
+  add_partitions("features.safetensors", read_text(features_), data);
+  add_partitions("features.npz", read_text(scratch_ / "features.npz"), data);
   add_broken_headers("features.safetensors", read_text(features_), data);
-  for (std::size_t i = 0; i < data.size(); ++i) expect_refused(data[i], learning[i % learning.size()]);
-  // Tables that other verbs might make something of: to learn from they are all bad.
-  for (const Input& input : bad_tables()) expect_refused(input, learning.front());
+  for (std::size_t i = 0; i < data.size(); ++i) expect_rejected(data[i], learning[i % learning.size()]);
+  // Tables that other subcommands might make something of: to learn from they are all bad.
+  for (const Input& input : bad_tables()) expect_rejected(input, learning.front());
   std::vector<Input> models;
-  add_cuts("model.safetensors", read_text(model_), models);
+  add_partitions("model.safetensors", read_text(model_), models);
   add_broken_headers("model.safetensors", read_text(model_), models);
   models.push_back({"features-not-a-model.safetensors", read_text(features_)});
-  for (std::size_t i = 0; i < models.size(); ++i) expect_refused(models[i], using_models[i % using_models.size()]);
+  for (std::size_t i = 0; i < models.size(); ++i) expect_rejected(models[i], using_models[i % using_models.size()]);
   EXPECT_GE(inputs_.size(), kLeastInputs) << "distinct inputs";
 }
 

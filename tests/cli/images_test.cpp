@@ -2,10 +2,11 @@
 #include <fmt/format.h>
 
 #include "annulus/base/error.h"
-#include "annulus/store/model_file.h"
-#include "annulus/vision/svg.h"
-#include "tests/cli/rank.h"
-#include "tests/vision/needs_onnxruntime.h"
+#include "annulus/store/models/model_file.h"
+#include "annulus/vision/backbone/onnxruntime.h"
+#include "annulus/vision/image/svg.h"
+#include "tests/fixtures/needs_onnxruntime.h"
+#include "tests/fixtures/rank.h"
 
 namespace annulus {
 namespace {
@@ -51,7 +52,7 @@ class Images : public NeedsOnnxRuntime {
 
   std::string fit_model() {
     const std::string model = scratch_ / "model.safetensors";
-    const Outcome fit = run({"fit", photos_, "--method", "baseline", "--lr", "1", "--no-calibrate", "-q", "-o", model});
+    const Outcome fit = run({"fit", photos_, "--recipe", "baseline", "--lr", "1", "--no-calibrate", "-q", "-o", model});
     EXPECT_EQ(fit.exit_code, 0) << fit.err;
     return model;
   }
@@ -60,6 +61,53 @@ class Images : public NeedsOnnxRuntime {
   std::string photos_;
   std::vector<std::string> encoder_;
 };
+
+// A program that was installed without ONNX Runtime, with an empty cache: it runs the fetch script beside it.
+TEST_F(Images, TheRuntimeIsFetchedWhereItIsNowhere) {
+  const std::filesystem::path library = onnxruntime().library;
+  ASSERT_TRUE(library.is_absolute()) << "the tests' own is in the cache: " << library;
+  const std::filesystem::path share = scratch_ / "installed/share/annulus";
+  std::filesystem::create_directories(share);
+  std::filesystem::create_directories(scratch_ / "installed/bin");
+  std::filesystem::copy_file(ANNULUS_PROGRAM, scratch_ / "installed/bin/annulus");
+  const auto write_script = [&](const std::string& body) {
+    std::ofstream(share / "fetch") << "#!/bin/sh\n" << body;
+    std::filesystem::permissions(share / "fetch", std::filesystem::perms::owner_all);
+  };
+  const auto fit = [&] {
+    std::vector<std::string> command{"env",
+                                     "-i",
+                                     "HOME=" + (scratch_ / "home"),
+                                     "PATH=/usr/bin:/bin",
+                                     scratch_ / "installed/bin/annulus",
+                                     "fit",
+                                     photos_,
+                                     "--recipe",
+                                     "baseline",
+                                     "--no-calibrate",
+                                     "-o",
+                                     scratch_ / "model.safetensors"};
+    command.insert(command.end(), encoder_.begin(), encoder_.end());
+    return Child(scratch_, command).wait();
+  };
+  write_script("echo 'fetch: no network here' >&2; exit 1\n");
+  const Outcome offline = fit();
+  EXPECT_NE(offline.exit_code, 0);
+  EXPECT_NE(offline.err.find("no network here"), std::string::npos) << offline.err;
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "model.safetensors"));
+
+  write_script(
+      fmt::format("[ \"$1\" = onnxruntime ] || exit 1\nmkdir -p \"$HOME/.cache/annulus/onnxruntime\"\n"
+                  "cp '{}' \"$HOME/.cache/annulus/onnxruntime/libonnxruntime.so.1\"\n"
+                  "echo \"$HOME/.cache/annulus/onnxruntime\"\n",
+                  library.string()));
+  const Outcome fetched = fit();
+  EXPECT_EQ(fetched.exit_code, 0) << fetched.err;
+  EXPECT_TRUE(std::filesystem::exists(scratch_ / "model.safetensors"));
+
+  write_script("exit 1\n");
+  EXPECT_EQ(fit().exit_code, 0) << "it is there now";
+}
 
 TEST_F(Images, ExtractWritesAFeatureFileAndRemembersIt) {
   const std::string output = scratch_ / "features.npz";
@@ -98,7 +146,7 @@ TEST_F(Images, ExtractIsSharedByTheRanksOfALauncher) {
   EXPECT_EQ(read_text(scratch_ / "shared.safetensors"), read_text(scratch_ / "alone.safetensors"));
 }
 
-TEST_F(Images, BrokenImagesAreLeftOutByNameOrRefused) {
+TEST_F(Images, BrokenImagesAreLeftOutByNameOrRejected) {
   std::ofstream(scratch_ / "photos/red/broken.jpg") << "no image";
   const Outcome lenient = run({"extract", photos_, "-o", scratch_ / "f.safetensors"});
   EXPECT_EQ(lenient.exit_code, 0) << lenient.err;
@@ -114,7 +162,7 @@ TEST_F(Images, FitOnPhotosEqualsFitOnTheirFeatures) {
   ASSERT_EQ(run({"extract", photos_, "-q", "--dtype", "f32", "-o", features}).exit_code, 0);
   const Model from_photos = read_model(fit_model());
   const std::string other = scratch_ / "other.safetensors";
-  ASSERT_EQ(run({"fit", features, "--method", "baseline", "--lr", "1", "-q", "-o", other}, false).exit_code, 0);
+  ASSERT_EQ(run({"fit", features, "--recipe", "baseline", "--lr", "1", "-q", "-o", other}, false).exit_code, 0);
   const Model from_features = read_model(other);
   const float* a = from_photos.head.direction.data();
   EXPECT_TRUE(std::equal(a, a + 3 * 5, from_features.head.direction.data()));
@@ -126,7 +174,7 @@ TEST_F(Images, PredictNamesAFolderItsImagesAndStandardInputAlike) {
   const std::string model = fit_model();
   const Outcome folder = run({"predict", model, photos_, "--format", "jsonl", "--top", "1"});
   ASSERT_EQ(folder.exit_code, 0) << folder.err;
-  EXPECT_NE(folder.err.find("accuracy 100.00 % of 24 labelled rows"), std::string::npos) << folder.err;
+  EXPECT_NE(folder.err.find("accuracy 100.00 % of 24 labelled examples"), std::string::npos) << folder.err;
   const auto rows = parse_json_lines(folder.out);
   ASSERT_EQ(rows.size(), kImages);
   const std::string image = rows[20]["path"];
@@ -146,7 +194,7 @@ TEST_F(Images, PredictNamesAFolderItsImagesAndStandardInputAlike) {
   EXPECT_EQ(parse_json_lines(list.out).at(1), rows[20]);
 }
 
-TEST_F(Images, PredictLeavesOutWhatIsMissingAmongSeveralAndRefusesItAlone) {
+TEST_F(Images, PredictLeavesOutWhatIsMissingAmongSeveralAndRejectsItAlone) {
   const std::string model = fit_model();
   const std::string image = photos_ + "/red/02.png";
   const std::string missing = photos_ + "/red/missing.png";
@@ -157,23 +205,24 @@ TEST_F(Images, PredictLeavesOutWhatIsMissingAmongSeveralAndRefusesItAlone) {
   expect_complaint(run({"predict", model, missing, image, "-q", "--strict"}), 5, missing + ": ");
   expect_complaint(run({"predict", model, missing, "-q"}), 5, missing + ": ");
   std::ofstream(missing) << "words";
-  expect_complaint(run({"predict", model, missing, "-q"}), 4, missing + ": expected a JPEG, PNG or WebP image");
+  expect_complaint(run({"predict", model, missing, "-q"}), 4, missing + ": expected a JPEG, PNG, WebP, HEIC");
 }
 
 TEST_F(Images, FitLearnsFromTheImagesOfAList) {
   std::ofstream(scratch_ / "few.txt") << "blue 00.png\nblue 03.png\nred 02.png\nred 05.png\n";
   const std::string model = scratch_ / "few.safetensors";
   const Outcome fit =
-      run({"fit", photos_, "--list", scratch_ / "few.txt", "--method", "baseline", "--lr", "1", "-o", model});
+      run({"fit", photos_, "--list", scratch_ / "few.txt", "--recipe", "baseline", "--lr", "1", "-o", model});
   ASSERT_EQ(fit.exit_code, 0) << fit.err;
-  EXPECT_NE(fit.out.find("learnt 2 classes from 4 rows"), std::string::npos) << fit.out;
+  EXPECT_NE(fit.out.find("learnt 2 classes from 4 examples"), std::string::npos) << fit.out;
   EXPECT_EQ(read_model(model).class_names, (std::vector<std::string>{"blue", "red"}));
-  expect_complaint(run({"fit", model, "--list", scratch_ / "few.txt", "-q", "-o", model}), 2, "--list picks from");
+  expect_complaint(run({"fit", model, "--list", scratch_ / "few.txt", "-q", "-o", scratch_ / "other.safetensors"}), 2,
+                   "expected a folder of images for --list");
 }
 
-TEST_F(Images, PredictRefusesAnotherBackboneOrPreprocessing) {
+TEST_F(Images, PredictRejectsAnotherBackboneOrPreprocessing) {
   const std::string model = fit_model();
-  expect_complaint(run({"predict", model, photos_, "-q"}, false), 2, "name that file with --backbone");
+  expect_complaint(run({"predict", model, photos_, "-q"}, false), 2, "expected --backbone to name a file");
   encoder_[1] = backbone("channels_last");
   expect_complaint(run({"predict", model, photos_, "-q"}), 3, "was made with the backbone");
   encoder_[1] = backbone("any_size");
@@ -184,7 +233,7 @@ TEST_F(Images, PredictRefusesAnotherBackboneOrPreprocessing) {
   expect_complaint(run({"predict", model, features, "-q"}, false), 3, "preprocessing");
 }
 
-TEST_F(Images, AFolderWithoutImagesIsRefused) {
+TEST_F(Images, AFolderWithoutImagesIsRejected) {
   std::filesystem::create_directories(scratch_ / "empty");
   expect_complaint(run({"fit", scratch_ / "empty", "-q", "-o", scratch_ / "m.safetensors"}), 3, "empty");
 }
@@ -201,13 +250,16 @@ TEST(Backbones, AreListedAsATableAndAsJson) {
   for (const char* field : {"name", "dimension", "licence", "sha256"}) EXPECT_TRUE(list[0].contains(field)) << field;
 }
 
-TEST(Backbones, AnUnknownNameIsRefusedWithTheKnownOnes) {
+TEST(Backbones, AnUnknownNameIsRejectedWithTheNearestKnownOne) {
   const Scratch scratch;
   std::filesystem::create_directories(scratch / "photos");
   std::ofstream(scratch / "photos/a.png") << "x";
-  expect_complaint(
-      run_annulus(scratch, {"extract", scratch / "photos", "-q", "--backbone", "alexnet", "-o", scratch / "f.npz"}), 2,
-      "mobilenet-0.25");
+  const auto extract = [&](const std::string& name) {
+    return run_annulus(scratch, {"extract", scratch / "photos", "-q", "--backbone", name, "-o", scratch / "f.npz"});
+  };
+  expect_complaint(extract("alexnet"), 2,
+                   "expected --backbone to be an ONNX file or a name that annulus backbones lists, found \"alexnet\"");
+  expect_complaint(extract("mobilenet-025"), 2, "found \"mobilenet-025\": is mobilenet-0.25 meant?");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // import: a checkpoint to an ONNX file.
-#include "tests/cli/program.h"
+#include "tests/fixtures/program.h"
 
 namespace annulus {
 namespace {
@@ -21,7 +21,20 @@ TEST(Import, WritesAnOnnxFileAndSaysWhatWasMatched) {
   EXPECT_NE(read_text(output).find("pixel_values"), std::string::npos);
 }
 
-TEST(Import, RefusesWhatItCannotUse) {
+TEST(Import, TakesTheFeatureThatIsAskedFor) {
+  const Scratch scratch;
+  const std::string output = scratch / "net.onnx";
+  const Outcome both = run_annulus(scratch, {"import", checkpoint("dinov2_both.pth"), "--arch", kArchitecture,
+                                             "--feature", "cls+mean", "-o", output, "--json"});
+  ASSERT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_EQ(nlohmann::json::parse(both.out)["feature"], "class token and mean of patch tokens");
+  EXPECT_NE(read_text(output).find("annulus.feature"), std::string::npos);
+  expect_complaint(run_annulus(scratch, {"import", checkpoint("dino_plain.pth"), "--arch", kArchitecture, "--feature",
+                                         "max", "-o", output}),
+                   2, "expected --feature to be cls, mean or cls+mean, found \"max\"");
+}
+
+TEST(Import, RejectsWhatItCannotUse) {
   const Scratch scratch;
   const std::string output = scratch / "net.onnx";
   expect_complaint(run_annulus(scratch, {"import", checkpoint("dino_plain.pth"), "--arch", "lenet", "-o", output}), 2,

@@ -1,5 +1,5 @@
 // predict: named rows in every format.
-#include "tests/cli/program.h"
+#include "tests/fixtures/program.h"
 
 namespace annulus {
 namespace {
@@ -7,7 +7,7 @@ namespace {
 std::string fit_model(const Scratch& scratch, const std::string& features) {
   const std::string model = scratch / "model.safetensors";
   const Outcome fit =
-      run_annulus(scratch, {"fit", features, "--method", "baseline", "--lr", "1", "--no-calibrate", "-q", "-o", model});
+      run_annulus(scratch, {"fit", features, "--recipe", "baseline", "--lr", "1", "--no-calibrate", "-q", "-o", model});
   EXPECT_EQ(fit.exit_code, 0) << fit.err;
   return model;
 }
@@ -30,7 +30,8 @@ TEST(Predict, JsonLinesHaveExactlyTheFieldsPromised) {
     EXPECT_EQ(rows[i]["top"][2].size(), 2U);
   }
   EXPECT_TRUE(predict.out.starts_with("{\"row\":0,\"label\":")) << predict.out.substr(0, 60);
-  EXPECT_NE(predict.err.find("% of 30 labelled rows that are not training rows\n"), std::string::npos) << predict.err;
+  EXPECT_NE(predict.err.find("% of 30 labelled examples that are not training examples\n"), std::string::npos)
+      << predict.err;
 }
 
 TEST(Predict, ProbabilitiesSumToOneAndMostRowsAreRight) {
@@ -49,6 +50,26 @@ TEST(Predict, ProbabilitiesSumToOneAndMostRowsAreRight) {
     right += row["label"] == truth ? 1 : 0;
   }
   EXPECT_GT(right, 50);  // of 66
+}
+
+TEST(Predict, NamesCommandNeitherTerminalsNorSpreadsheets) {
+  const Scratch scratch;
+  const std::string model = fit_model(scratch, write_small_features(scratch));
+  Matrix<float> rows(5, 16);
+  for (std::size_t i = 0; i < rows.rows(); ++i) rows(i, i) = 1.0F;
+  FeatureSetParts parts = parts_of(std::move(rows));
+  parts.paths = {"=1+2.jpg", "+a,b.jpg", "-c.jpg", "@d.jpg", "e\033[2J\xc2\x9b\u00e9.jpg"};
+  const std::string features = scratch / "paths.npz";
+  write_features(FeatureSet(std::move(parts)), features);
+  const Outcome csv = run_annulus(scratch, {"predict", model, features, "--format", "csv"});
+  ASSERT_EQ(csv.exit_code, 0) << csv.err;
+  for (const char* cell : {"\n'=1+2.jpg,", "\n\"'+a,b.jpg\",", "\n'-c.jpg,", "\n'@d.jpg,"}) {
+    EXPECT_NE(csv.out.find(cell), std::string::npos) << csv.out;
+  }
+  const Outcome text = run_annulus(scratch, {"predict", model, features});
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_EQ(text.out.find('\033'), std::string::npos);
+  EXPECT_NE(text.out.find("\ne?[2J?\u00e9.jpg\t"), std::string::npos) << text.out;
 }
 
 TEST(Predict, NamesRowsByPathWhereThereIsOneAndQuotesCsv) {
@@ -104,7 +125,7 @@ TEST(Predict, AccuracyIsMatchedByNameAndLeavesUnknownClassesOut) {
   const Outcome predict = run_annulus(scratch, {"predict", model, scratch / "renamed.npz"});
   ASSERT_EQ(predict.exit_code, 0) << predict.err;
   // 55 of 66 rows have a known name, and of those the 22 rows of the two swapped classes are named wrongly.
-  EXPECT_TRUE(predict.err.starts_with("accuracy 60.00 % of 55 labelled rows")) << predict.err;
+  EXPECT_TRUE(predict.err.starts_with("accuracy 60.00 % of 55 labelled examples")) << predict.err;
 }
 
 }  // namespace

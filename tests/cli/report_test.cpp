@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "tests/cli/program.h"
+#include "tests/fixtures/program.h"
 
 namespace annulus {
 namespace {
@@ -84,7 +84,7 @@ TEST(Report, TakesWhatEvaluateAndEpisodesWrite) {
             std::string::npos);
 }
 
-TEST(Report, OtherFilesAreRefusedAndNothingIsWritten) {
+TEST(Report, OtherFilesAreRejectedAndNothingIsWritten) {
   const Scratch scratch;
   const auto write = [&](const std::string& name, const std::string& text) {
     std::ofstream(scratch / name) << text;

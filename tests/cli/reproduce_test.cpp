@@ -1,7 +1,12 @@
 // reproduce: the paper's tables from the command line, on stand-ins for the authors' files.
+#include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <optional>
 
-#include "tests/cli/program.h"
+#include "tests/fixtures/dataset_trees.h"
+#include "tests/fixtures/needs_onnxruntime.h"
+#include "tests/fixtures/program.h"
 
 namespace annulus {
 namespace {
@@ -20,7 +25,7 @@ TEST(Reproduce, TableOneRunsThroughAndListsWhatIsMissing) {
   EXPECT_NE(outcome.out.find("BYOL/CUB/resnet50/features\n    train_1shot_0.pth"), std::string::npos) << outcome.out;
   const auto json = nlohmann::json::parse(read_text(scratch / "t.json"));
   EXPECT_EQ(json["protocol"], "reproduce");
-  EXPECT_EQ(json["stamp"]["test_labels_used"], true);
+  EXPECT_EQ(json["metadata"]["test_labels_used"], true);
   // 5 pairs of features and shots, 2 methods, best and default.
   ASSERT_EQ(json["results"].size(), 20U);
   for (const auto& result : json["results"]) {
@@ -60,7 +65,7 @@ TEST(Reproduce, FigureThreePrintsTenBins) {
   const auto json = nlohmann::json::parse(outcome.out);
   ASSERT_EQ(json["gains"].size(), 1U);
   EXPECT_EQ(json["gains"][0]["bins"].size(), 10U);
-  EXPECT_EQ(json["stamp"]["test_labels_used"], false);
+  EXPECT_EQ(json["metadata"]["test_labels_used"], false);
 }
 
 TEST(Reproduce, ATruncatedFileEndsItLoudly) {
@@ -105,7 +110,7 @@ TEST(Reproduce, OwnFilesInOtherFormatsTakeTheAuthorsPlace) {
   EXPECT_EQ(numbers(scratch.folder().string()), numbers(kTree));
 }
 
-TEST(Reproduce, OptionsThatMakeNoSenseAreRefused) {
+TEST(Reproduce, OptionsThatMakeNoSenseAreRejected) {
   const Scratch scratch;
   expect_complaint(run_annulus(scratch, {"reproduce", "table1"}), 2, "--features");
   expect_complaint(run_annulus(scratch, {"reproduce", "table9", "--features", kTree}), 2, "table9");
@@ -121,10 +126,97 @@ TEST(Evaluate, ReadsTheAuthorsFiles) {
   const Outcome evaluate = run_annulus(scratch, quickly({"evaluate", "--train", folder + "/train_1shot_0.pth", "--test",
                                                          folder + "/test.pth", "--shots", "all", "--subsets", "1"}));
   EXPECT_EQ(evaluate.exit_code, 0) << evaluate.err;
-  EXPECT_NE(evaluate.out.find("12-way, features of 8 numbers, 48 test rows"), std::string::npos) << evaluate.out;
+  EXPECT_NE(evaluate.out.find("12-way, features of 8 dimensions, 48 test examples"), std::string::npos) << evaluate.out;
   const Outcome fit =
       run_annulus(scratch, quickly({"fit", folder + "/train_2shot_0.pth", "-o", scratch / "m.safetensors"}));
   EXPECT_EQ(fit.exit_code, 0) << fit.err;
+}
+
+// Small trees of images in the place of the paper's data sets, and a small network in the place of its networks.
+class ReproduceImages : public NeedsOnnxRuntime {
+ protected:
+  void SetUp() override {
+    NeedsOnnxRuntime::SetUp();
+    if (IsSkipped()) return;
+    // A cache of its own; the runtime stays where it is.
+    change("ANNULUS_ONNXRUNTIME", onnxruntime().library);
+    change("ANNULUS_CACHE", scratch_ / "cache");
+  }
+  void TearDown() override {
+    for (const auto& [name, value] : before_) {
+      if (value) {
+        ::setenv(name.c_str(), value->c_str(), 1);
+      } else {
+        ::unsetenv(name.c_str());
+      }
+    }
+  }
+  void change(const std::string& name, const std::string& value) {
+    const char* const old = std::getenv(name.c_str());
+    before_[name] = old == nullptr ? std::nullopt : std::optional<std::string>(old);
+    ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  Outcome run(const std::vector<std::string>& options) {
+    std::vector<std::string> command{"reproduce"};
+    command.insert(command.end(), options.begin(), options.end());
+    for (const std::string& word : {std::string("--images"), scratch_ / "data", std::string("--backbone"),
+                                    std::string(ANNULUS_TEST_DATA) + "/backbones/any_size.onnx", std::string("--rates"),
+                                    std::string("default")}) {
+      command.push_back(word);
+    }
+    return run_annulus(scratch_, quickly(command));
+  }
+
+  const Scratch scratch_;
+
+ private:
+  std::map<std::string, std::optional<std::string>> before_;
+};
+
+TEST_F(ReproduceImages, TableOneFromPhotosInOneCommand) {
+  make_cub(scratch_ / "data/CUB_200_2011", 4, 3);
+  const std::vector<std::string> options{"table1", "--only", "DINO/CUB",         "--shots",
+                                         "1,2",    "--json", scratch_ / "t.json"};
+  const Outcome first = run(options);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_NE(first.err.find("features are made in " + (scratch_ / "cache/reproduce/")), std::string::npos) << first.err;
+  EXPECT_NE(first.out.find("DINO/CUB/deit_small_p16               1  ibm2"), std::string::npos) << first.out;
+  const auto json = nlohmann::json::parse(read_text(scratch_ / "t.json"));
+  EXPECT_EQ(json["results"].size(), 4U);
+  EXPECT_TRUE(json["missing"].empty());
+  // The second time everything is there.
+  std::filesystem::remove_all(scratch_ / "data");
+  const Outcome second = run(options);
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_EQ(second.out, first.out);
+}
+
+TEST_F(ReproduceImages, TheOtherLayoutsReachTheirTables) {
+  make_imagenet(scratch_ / "data/imagenet", 3, 2);
+  make_mini_imagenet(scratch_ / "data/mini-imagenet", 5, 20);
+  make_cifar_fs(scratch_ / "data/cifar-fs", 5, 20);
+  const Outcome two = run({"table2", "--only", "DINO/Imagenet_1pt/deit_small_p16", "--features", scratch_ / "made"});
+  EXPECT_EQ(two.exit_code, 0) << two.err;
+  EXPECT_NE(two.out.find("DINO/Imagenet_1pt/deit_small_p16"), std::string::npos) << two.out;
+  EXPECT_TRUE(
+      std::filesystem::exists(scratch_ / "made/DINO/Imagenet_1pt/deit_small_p16/features/train_1pt.safetensors"));
+  for (const char* row : {"S2M2_R/mini-ImageNet", "PMF/CIFAR-FS/vit_small_p16"}) {
+    const Outcome three = run({"table3", "--only", row, "--episodes", "4", "--seeds", "1"});
+    EXPECT_EQ(three.exit_code, 0) << three.err;
+    EXPECT_NE(three.out.find(row), std::string::npos) << three.out;
+  }
+}
+
+TEST_F(ReproduceImages, WhatIsNotThereIsSaid) {
+  std::filesystem::create_directories(scratch_ / "data");
+  const Outcome outcome = run({"table1", "--only", "DINO/CUB"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+  EXPECT_NE(outcome.err.find("CUB is not in "), std::string::npos) << outcome.err;
+  expect_complaint(run_annulus(scratch_, {"reproduce", "table1"}), 2, "table1 expects --features DIR or --images DIR");
+  expect_complaint(run_annulus(scratch_, {"reproduce", "table1", "--images", scratch_ / "data", "--network", "DINO=x"}),
+                   2, "expected --network METHOD/ARCH=NAME");
+  expect_complaint(run_annulus(scratch_, {"reproduce", "table1", "--features", kTree, "--backbone", "resnet50"}), 2,
+                   "a network is of use with --images DIR");
 }
 
 }  // namespace

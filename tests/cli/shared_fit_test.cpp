@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <thread>
 
-#include "annulus/store/model_file.h"
+#include "annulus/store/models/model_file.h"
 #include "annulus/task/few_shot_task.h"
-#include "tests/cli/program.h"
-#include "tests/cli/rank.h"
-#include "tests/learn/accuracy.h"
+#include "tests/fixtures/accuracy.h"
+#include "tests/fixtures/program.h"
+#include "tests/fixtures/rank.h"
 
 namespace annulus {
 namespace {
@@ -77,9 +77,9 @@ TEST(Checkpoint, AKilledFitGoesOnToTheSameFile) {
     ASSERT_NO_FATAL_FAILURE(kill_fit_at(scratch, features, reached));
     EXPECT_TRUE(std::filesystem::exists(scratch / "checkpoint"));
   }
-  const Outcome refused = run_annulus(scratch, {"fit", features, "-o", scratch / "other.st", "--epsilon", "1.4",
-                                                "--checkpoint", scratch / "checkpoint"});
-  expect_complaint(refused, 3, "other data or options");
+  const Outcome rejected = run_annulus(scratch, {"fit", features, "-o", scratch / "other.st", "--epsilon", "1.4",
+                                                 "--checkpoint", scratch / "checkpoint"});
+  expect_complaint(rejected, 3, "other data or options");
   ASSERT_EQ(run_annulus(scratch, long_fit(scratch, features, "model.st", "30")).exit_code, 0);
   EXPECT_EQ(read_text(scratch / "model.st"), read_text(scratch / "whole.st"));
   expect_no_checkpoint(scratch);
@@ -93,7 +93,7 @@ TEST(SharedFit, WithoutAnMpiLauncherSaysSo) {
 }
 
 #ifdef ANNULUS_MPIRUN
-// In points, over the test rows.
+// In points, over the test examples.
 double test_accuracy(const std::string& model, const std::string& features) {
   const FeatureSet set = read_features(features);
   return percent_right(read_model(model).head, gather(set, draw_split(set, {0, 0}).query));
@@ -102,22 +102,34 @@ double test_accuracy(const std::string& model, const std::string& features) {
 TEST(SharedFit, GivesTheModelOfOneProcess) {
   const Scratch scratch;
   const std::string features = write_small_features(scratch, kManyRows);
-  const auto arguments = [&](const std::string& model, const std::string& blocks) {
-    return annulus_command({"fit", features, "-o", scratch / model, "--virtual", "8", "--epochs", "30", "--threads",
-                            "1", "--search-epochs", "5", "--class-ranks", blocks});
+  // At a given radius sums in another order differ by rounding; a search compares counts with a target, and one
+  // virtual example more or less moves the radius a little.
+  struct Case {
+    std::string option;
+    std::string value;
+    double tolerance;
+    double points;
   };
-  ASSERT_EQ(Child(scratch, arguments("alone.st", "0")).wait().exit_code, 0);
-  const Model alone = read_model(scratch / "alone.st");
-  const double accuracy = test_accuracy(scratch / "alone.st", features);
-  for (const char* blocks : {"1", "2"}) {
+  const std::vector<Case> cases{{"--epsilon", "0.7", 0.002, 0.12}, {"--search-epochs", "5", 0.03, 0.5}};
+  for (std::size_t i = 0; i < 2 * cases.size(); ++i) {
+    const Case& with = cases[i / 2];
+    const char* const blocks = i % 2 == 0 ? "1" : "2";
+    const auto arguments = [&](const std::string& model, const std::string& ranks) {
+      return annulus_command({"fit", features, "-o", scratch / model, "--virtual", "8", "--epochs", "30", "--threads",
+                              "1", with.option, with.value, "--class-ranks", ranks});
+    };
+    ASSERT_EQ(Child(scratch, arguments("alone.st", "0")).wait().exit_code, 0);
+    const Model alone = read_model(scratch / "alone.st");
+    const double accuracy = test_accuracy(scratch / "alone.st", features);
     const Outcome outcome = Child(scratch, mpirun(2, arguments("shared.st", blocks))).wait();
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 5) << "one process speaks: " << outcome.out;
+    EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 4) << "one process speaks: " << outcome.out;
     const Model shared = read_model(scratch / "shared.st");
     EXPECT_EQ(shared.head.classes(), 30U);
-    EXPECT_NEAR(shared.epsilon, alone.epsilon, 0.01 * alone.epsilon);
-    EXPECT_NEAR(shared.temperature, alone.temperature, 0.01 * alone.temperature);
-    EXPECT_NEAR(test_accuracy(scratch / "shared.st", features), accuracy, 0.05);
+    EXPECT_NEAR(shared.epsilon, alone.epsilon, with.tolerance * alone.epsilon);
+    EXPECT_NEAR(shared.temperature, alone.temperature, with.tolerance * alone.temperature);
+    EXPECT_NEAR(test_accuracy(scratch / "shared.st", features), accuracy, with.points);
+    std::filesystem::remove(scratch / "alone.st");
     std::filesystem::remove(scratch / "shared.st");
   }
 }

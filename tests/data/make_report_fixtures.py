@@ -22,7 +22,7 @@ def clip(value):
 
 
 def stamp(command):
-    return {"chosen_on": {method: "support rows only" for method in METHODS}, "test_labels_used": False, "seeds": [0, 1, 2],
+    return {"chosen_on": {method: "training examples only" for method in METHODS}, "test_labels_used": False, "seeds": [0, 1, 2],
             "checksums": {"features": "sha256:" + "0123456789abcdef" * 4, "splits": ["sha256:" + c * 64 for c in "abc"]},
             "machine": "Example CPU, 2 processors", "threads": 2, "time": "2026-11-16T10:00:00Z", "command": command}
 
@@ -49,7 +49,7 @@ def search(shots):
 def confusions(m, shots):
     pairs = []
     for i in range(20):
-        pair = {"truth": CLASSES[i], "predicted": CLASSES[(i + 3 + m) % len(CLASSES)], "count": 40 - i - shots, "share": round(44 - 1.7 * i, 2)}
+        pair = {"truth": CLASSES[i], "predicted": CLASSES[(i + 3 + m) % len(CLASSES)], "count": 40 - i - shots, "fraction": round(44 - 1.7 * i, 2)}
         if i < 6:
             pair["example"] = PICTURES[i % 3] if i != 4 else "missing.jpg"
             pair["predicted_example"] = PICTURES[(i + 1) % 3]
@@ -64,7 +64,7 @@ def many_way_result(method, shots):
     recall[7] = None
     runs = [{"seed": s, "accuracy": clip(base + 0.8 * wave(s) + 0.2 * wave(s, m)), "top5": clip(base + 25), "macro": clip(base - 0.4), "ece": round(5 + m, 2),
              "epsilon": round(4.2 + 0.1 * s - 0.2 * shots / 5, 4) if method == "ibm2" else 0.0, "seconds": round(0.02 * 9 ** m * shots, 5),
-             "support_rows": 40 * shots, "query_rows": 1200} for s in range(3)]
+             "support_examples": 40 * shots, "query_examples": 1200} for s in range(3)]
     values = [run["accuracy"] for run in runs]
     mean = sum(values) / 3
     deviation = math.sqrt(sum((v - mean) ** 2 for v in values) / 2)
@@ -80,7 +80,7 @@ def many_way():
                     "p_value": {1: 0.0004, 5: 0.012, 16: 0.31}[shots], "test": "paired t-test over classes"} for shots in (1, 5, 16) for against in ("baseline", "ncm")]
     return {"protocol": "many-way", "version": "0.1.0", "source": {"train": "data/birds.safetensors", "test": "data/birds.safetensors"}, "ways": 40,
             "dimension": 2048, "seed": 0, "subsets": 3, "options": {"recipe": "default", "head": "cosine"},
-            "stamp": stamp("annulus evaluate data/birds.safetensors --shots 1,5,16 --subsets 3 --methods ncm,simpleshot,baseline,ibm2 --json results.json"),
+            "metadata": stamp("annulus evaluate data/birds.safetensors --shots 1,5,16 --subsets 3 --methods ncm,simpleshot,baseline,ibm2 --json results.json"),
             "classes": CLASSES, "results": results, "comparisons": comparisons, "a key of the future": {"is": "ignored"}}
 
 
@@ -100,7 +100,7 @@ def episodes_result(method, shots):
 
 def episodes():
     return {"protocol": "episodes", "version": "0.1.0", "source": "data/novel.npz", "dimension": 640, "ways": 5, "queries": 15, "episodes": 40, "seeds": 2, "seed": 0,
-            "ci95_over": "all episodes of all seeds", "options": {"recipe": "episodes"}, "stamp": stamp("annulus episodes data/novel.npz"),
+            "ci95_over": "all episodes of all seeds", "options": {"recipe": "episodes"}, "metadata": stamp("annulus episodes data/novel.npz"),
             "results": [episodes_result(method, shots) for shots in (1, 5) for method in METHODS], "comparisons": None}
 
 
@@ -110,7 +110,7 @@ def older():
     for shots in (1, 5):
         for method, mean in (("ncm", 20.4), ("baseline", 23.59), ("ibm2", 23.74)):
             runs = [{"seed": s, "accuracy": mean + 10 * (shots - 1) / 4 + (s - 0.5) * 0.4, "epsilon": 4.5 if method == "ibm2" else 0.0, "seconds": 1.5,
-                     "support_rows": 10, "query_rows": 100} for s in range(2)]
+                     "support_examples": 10, "query_examples": 100} for s in range(2)]
             results.append({"method": method, "shots": shots, "accuracy_mean": mean + 10 * (shots - 1) / 4, "accuracy_std": 0.28, "runs": runs})
     return {"protocol": "many-way", "version": "0.1.0", "source": {"train": "a.npz", "test": "b.npz"}, "ways": 10, "dimension": 8, "seed": 0, "subsets": 2,
             "options": {}, "results": results}

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "annulus/base/random.h"
-#include "tests/kernels/every_target.h"
+#include "tests/fixtures/every_target.h"
 
 namespace annulus {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "tests/kernels/every_target.h"
+#include "tests/fixtures/every_target.h"
 
 namespace annulus {
 namespace {

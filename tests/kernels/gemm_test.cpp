@@ -10,48 +10,12 @@
 #include <cstring>
 #include <limits>
 #include <thread>
-#include <vector>
 
 #include "annulus/base/random.h"
-#include "tests/kernels/every_target.h"
+#include "tests/fixtures/plain_products.h"
 
 namespace annulus {
 namespace {
-
-template <class T>
-Matrix<T> random_matrix(std::size_t rows, std::size_t cols, std::uint32_t stream) {
-  const RandomStream random{1, RandomUse::kSynthetic, stream};
-  Matrix<T> matrix(rows, cols);
-  for (std::size_t i = 0; i < rows * cols; ++i) matrix.data()[i] = static_cast<T>(random.uniform(i) - 0.5);
-  return matrix;
-}
-
-template <class T>
-void expect_product(std::size_t rows, std::size_t cols, std::size_t inner, Transpose transpose_a, Transpose transpose_b,
-                    T alpha, T beta) {
-  const bool flip_a = transpose_a == Transpose::kYes;
-  const bool flip_b = transpose_b == Transpose::kYes;
-  const auto a = flip_a ? random_matrix<T>(inner, rows, 1) : random_matrix<T>(rows, inner, 1);
-  const auto b = flip_b ? random_matrix<T>(cols, inner, 2) : random_matrix<T>(inner, cols, 2);
-  Matrix<T> wide = random_matrix<T>(rows, cols + 3, 3);  // a view with a stride of its own
-  const MatrixView<T> c(wide.data(), rows, cols, cols + 3);
-  const Matrix<T> before = wide.clone();
-  gemm(transpose_a, transpose_b, alpha, a.view(), b.view(), beta, c, 2);
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < cols + 3; ++j) {
-      if (j >= cols) {
-        ASSERT_EQ(wide(i, j), before(i, j)) << "beyond the view";
-        continue;
-      }
-      double sum = 0.0;
-      for (std::size_t k = 0; k < inner; ++k) {
-        sum += static_cast<double>(flip_a ? a(k, i) : a(i, k)) * static_cast<double>(flip_b ? b(j, k) : b(k, j));
-      }
-      const double expected = static_cast<double>(alpha) * sum + static_cast<double>(beta * before(i, j));
-      ASSERT_NEAR(static_cast<double>(wide(i, j)), expected, sizeof(T) == 4 ? 1e-4 : 1e-11);
-    }
-  }
-}
 
 TEST(Gemm, EqualsPlainLoops) {
   for (const Transpose transpose_a : {Transpose::kNo, Transpose::kYes}) {
@@ -65,19 +29,6 @@ TEST(Gemm, EqualsPlainLoops) {
       }
     }
   }
-}
-
-// Products with a few rows or columns go another way, five at a time.
-TEST(Gemm, NarrowProductsEqualPlainLoops) {
-  for_every_target([] {
-    for (const std::size_t few : {1U, 2U, 3U, 4U, 5U, 6U, 9U, 13U, 16U, 17U}) {
-      for (const std::size_t inner : {1U, 67U}) {
-        expect_product<float>(67, few, inner, Transpose::kNo, Transpose::kYes, 2.0F, 0.0F);
-        expect_product<float>(few, 67, inner, Transpose::kNo, Transpose::kYes, 2.0F, 0.0F);
-        expect_product<float>(few, few == 5 ? 1037 : 43, inner, Transpose::kYes, Transpose::kNo, 2.0F, 0.0F);
-      }
-    }
-  });
 }
 
 TEST(Gemm, BetaZeroOverwritesWhateverWasThere) {

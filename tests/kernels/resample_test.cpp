@@ -47,11 +47,11 @@ std::uint8_t reference(std::int64_t sum) {
 // Weights that add up to one and overshoot on both sides, as bicubic ones do; their sizes add up to less than two.
 std::vector<std::int32_t> make_weights(std::size_t count, Numbers& numbers) {
   const std::int32_t one = 1 << kResampleBits;
-  const auto share = static_cast<std::uint32_t>(one) / static_cast<std::uint32_t>(count);
+  const auto fraction = static_cast<std::uint32_t>(one) / static_cast<std::uint32_t>(count);
   std::vector<std::int32_t> weights(count, 0);
   std::int32_t rest = one;
   for (std::size_t i = 0; i + 1 < count; ++i) {
-    weights[i] = static_cast<std::int32_t>(numbers.below(share)) - static_cast<std::int32_t>(share / 3);
+    weights[i] = static_cast<std::int32_t>(numbers.below(fraction)) - static_cast<std::int32_t>(fraction / 3);
     rest -= weights[i];
   }
   weights.back() = rest;

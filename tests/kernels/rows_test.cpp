@@ -7,7 +7,7 @@
 
 #include "annulus/base/random.h"
 #include "annulus/kernels/half.h"
-#include "tests/kernels/every_target.h"
+#include "tests/fixtures/every_target.h"
 
 namespace annulus {
 namespace {
@@ -23,26 +23,26 @@ std::vector<T> random_row(std::size_t count, std::uint32_t stream) {
 template <class T>
 void check_rows(double tolerance) {
   for (const std::size_t count : kAwkwardLengths) {
-    const auto original = random_row<T>(count, 1);
+    const auto example = random_row<T>(count, 1);
     const auto shape = random_row<T>(count, 2);
     const auto noise = random_row<T>(count, 3);
     std::vector<T> out(count);
     double squared = 0.0;
-    const T found = virtual_row(std::span<const T>(original), std::span<const T>(shape), std::span<const T>(noise),
+    const T found = virtual_row(std::span<const T>(example), std::span<const T>(shape), std::span<const T>(noise),
                                 static_cast<T>(1.5), std::span<T>(out));
     for (std::size_t j = 0; j < count; ++j) {
       const double expected =
-          static_cast<double>(original[j]) + 1.5 * static_cast<double>(shape[j]) * static_cast<double>(noise[j]);
+          static_cast<double>(example[j]) + 1.5 * static_cast<double>(shape[j]) * static_cast<double>(noise[j]);
       ASSERT_NEAR(static_cast<double>(out[j]), expected, tolerance);
       squared += expected * expected;
     }
     EXPECT_NEAR(static_cast<double>(found), squared, tolerance * static_cast<double>(count));
     EXPECT_NEAR(static_cast<double>(squared_length(std::span<const T>(out))), squared,
                 tolerance * static_cast<double>(count));
-    auto scaled = original;
+    auto scaled = example;
     scale_row(std::span<T>(scaled), static_cast<T>(-2));
-    add_row(std::span<const T>(original), std::span<T>(scaled));
-    for (std::size_t j = 0; j < count; ++j) ASSERT_EQ(scaled[j], -original[j]);
+    add_row(std::span<const T>(example), std::span<T>(scaled));
+    for (std::size_t j = 0; j < count; ++j) ASSERT_EQ(scaled[j], -example[j]);
   }
 }
 

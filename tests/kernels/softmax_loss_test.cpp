@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "annulus/base/random.h"
-#include "tests/kernels/every_target.h"
+#include "tests/fixtures/every_target.h"
 
 namespace annulus {
 namespace {
@@ -46,12 +46,12 @@ void check_lengths(double spread, double tolerance) {
       const std::vector<std::int32_t> labels = {0, static_cast<std::int32_t>(classes - 1)};
       const auto first = reference(std::span<const T>(logits.row(0)), 0, 0.1, 0.25);
       const auto second = reference(std::span<const T>(logits.row(1)), classes - 1, 0.1, 0.25);
-      std::size_t hits = 0;
+      std::size_t correct = 0;
       for (std::size_t i = 0; i < 2; ++i) {
-        hits += argmax(std::span<const T>(logits.row(i))) == static_cast<std::size_t>(labels[i]) ? 1U : 0U;
+        correct += argmax(std::span<const T>(logits.row(i))) == static_cast<std::size_t>(labels[i]) ? 1U : 0U;
       }
       const LossSums sums = softmax_loss_gradient(logits, labels, static_cast<T>(0.1), static_cast<T>(0.25));
-      EXPECT_EQ(sums.hits, hits);
+      EXPECT_EQ(sums.correct, correct);
       EXPECT_NEAR(sums.loss, first.loss + second.loss, tolerance * std::max(1.0, spread)) << classes << " classes";
       for (std::size_t j = 0; j < classes; ++j) {
         ASSERT_NEAR(static_cast<double>(logits(0, j)), first.gradient[j], tolerance);

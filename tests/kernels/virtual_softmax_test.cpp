@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "tests/kernels/every_target.h"
-#include "tests/kernels/softmax_problem.h"
+#include "tests/fixtures/every_target.h"
+#include "tests/fixtures/softmax_problem.h"
 
 namespace annulus {
 namespace {
@@ -12,50 +12,50 @@ namespace {
 template <class T>
 void compare(const SoftmaxSizes& sizes, double spread, double tolerance) {
   const SoftmaxProblem<T> problem(sizes, spread);
-  const T gradient_scale = T{1} / static_cast<T>(sizes.originals * sizes.noise_rows);
-  Matrix<T> original_gradient(sizes.originals, sizes.classes);
+  const T gradient_scale = T{1} / static_cast<T>(sizes.examples * sizes.noise_rows);
+  Matrix<T> example_gradient(sizes.examples, sizes.classes);
   Matrix<T> noise_gradient(sizes.noise_rows, sizes.classes);
-  std::vector<T> scratch(virtual_softmax_scratch(sizes.classes, sizes.originals, sizes.noise_rows));
-  const auto run = [&](bool count_hits) {
-    original_gradient = Matrix<T>(sizes.originals, sizes.classes);
+  std::vector<T> scratch(virtual_softmax_scratch(sizes.classes, sizes.examples, sizes.noise_rows));
+  const auto run = [&](bool count_correct) {
+    example_gradient = Matrix<T>(sizes.examples, sizes.classes);
     noise_gradient = Matrix<T>(sizes.noise_rows, sizes.classes);
-    return virtual_softmax_gradient(problem.logits(), static_cast<T>(0.1), gradient_scale, count_hits,
-                                    original_gradient.view(), noise_gradient.view(), std::span<T>(scratch));
+    return virtual_softmax_gradient(problem.logits(), static_cast<T>(0.1), gradient_scale, count_correct,
+                                    example_gradient.view(), noise_gradient.view(), std::span<T>(scratch));
   };
   const LossSums counted = run(true);
   const double loss = run(false).loss;
   EXPECT_EQ(loss, counted.loss);
-  Matrix<double> expected_original(sizes.originals, sizes.classes);
+  Matrix<double> expected_example(sizes.examples, sizes.classes);
   Matrix<double> expected_noise(sizes.noise_rows, sizes.classes);
   double expected_loss = 0.0;
-  std::size_t expected_hits = 0;
+  std::size_t expected_correct = 0;
   Matrix<double> row(1, sizes.classes);
-  for (std::size_t i = 0; i < sizes.originals; ++i) {
+  for (std::size_t i = 0; i < sizes.examples; ++i) {
     for (std::size_t r = 0; r < sizes.noise_rows; ++r) {
       const auto scale = static_cast<double>(problem.scale(i, r));
       for (std::size_t j = 0; j < sizes.classes; ++j) {
-        row(0, j) = scale * static_cast<double>(problem.original(i, j) + problem.noise(r, j));
+        row(0, j) = scale * static_cast<double>(problem.example(i, j) + problem.noise(r, j));
       }
       const LossSums sums = softmax_loss_gradient(row.view(), std::span<const std::int32_t>(&problem.labels[i], 1), 0.1,
                                                   static_cast<double>(gradient_scale));
       expected_loss += sums.loss;
-      expected_hits += sums.hits;
+      expected_correct += sums.correct;
       for (std::size_t j = 0; j < sizes.classes; ++j) {
-        expected_original(i, j) += scale * row(0, j);
+        expected_example(i, j) += scale * row(0, j);
         expected_noise(r, j) += scale * row(0, j);
       }
     }
   }
-  const auto pairs = static_cast<double>(sizes.originals * sizes.noise_rows);
+  const auto pairs = static_cast<double>(sizes.examples * sizes.noise_rows);
   EXPECT_NEAR(loss / pairs, expected_loss / pairs, tolerance * std::max(1.0, spread));
-  for (std::size_t i = 0; i < sizes.originals * sizes.classes; ++i) {
-    ASSERT_NEAR(static_cast<double>(original_gradient.data()[i]), expected_original.data()[i], tolerance);
+  for (std::size_t i = 0; i < sizes.examples * sizes.classes; ++i) {
+    ASSERT_NEAR(static_cast<double>(example_gradient.data()[i]), expected_example.data()[i], tolerance);
   }
   for (std::size_t i = 0; i < sizes.noise_rows * sizes.classes; ++i) {
     ASSERT_NEAR(static_cast<double>(noise_gradient.data()[i]), expected_noise.data()[i], tolerance);
   }
-  EXPECT_EQ(virtual_hits(problem.logits()), expected_hits);
-  EXPECT_EQ(counted.hits, expected_hits);
+  EXPECT_EQ(virtual_correct(problem.logits()), expected_correct);
+  EXPECT_EQ(counted.correct, expected_correct);
 }
 
 TEST(VirtualSoftmax, EqualsSpelledOutLogits) {

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 ACCURACY = pathlib.Path(__file__).resolve().parents[2] / "bench" / "accuracy"
-# Writes down its options; its accuracy is that of the draw plus a hundredth of R, its radius 10 at R 200 and else 9.
+# Writes down its options; its accuracy is that of the split plus a hundredth of R, its radius 10 at R 200 and else 9.
 STAND_IN = """#!{python}
 import json, sys
 with open("{log}", "a") as log:
@@ -67,7 +67,7 @@ class Accuracy(unittest.TestCase):
             self.run_it("--virtual", "20", "--noise", "shared", *words)
         self.assertEqual(len(self.calls()), 4)
 
-    def test_what_it_does_not_know_is_refused(self):
+    def test_what_it_does_not_know_is_rejected(self):
         for words in (["--noise", "shared:8"], ["--noise", "antithetic"], ["--against", "seeds=1"], ["--against", "noise"]):
             run = self.run_it("--virtual", "20", *words)
             self.assertEqual(run.returncode, 2)

@@ -96,10 +96,10 @@ class Measuring(unittest.TestCase):
 
         def ask(job):
             asked.append(job)
-            return {"step": 1.0, "accuracy": 0.001}[job["job"]] * job["originals"] * (100 if job["epsilon"] else 1)
-        # 10 originals: 10 epochs on them, 2 * 3 + 5 epochs of virtual examples, 3 accuracies of those and 2 of the originals
+            return {"step": 1.0, "accuracy": 0.001}[job["job"]] * job["examples"] * (100 if job["epsilon"] else 1)
+        # 10 training examples: 10 epochs on them, 2 * 3 + 5 epochs of virtual examples, 3 accuracies of those and 2 of the training examples
         self.assertAlmostEqual(compare.pipeline_seconds(ask, counts, 10, 16, 3, 1), 10 * 10 + 11 * 1000 + 3 * 1.0 + 2 * 0.01)
-        self.assertEqual({job["originals"] for job in asked}, {4, 2})
+        self.assertEqual({job["examples"] for job in asked}, {4, 2})
 
     def test_help_needs_no_peer(self):
         for name in ("compare", "scaling"):

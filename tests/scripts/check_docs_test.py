@@ -1,10 +1,19 @@
-"""Tests scripts/check-docs on small documents: examples that fail and links that lead nowhere must be reported."""
+"""Tests scripts/check-docs on small documents: examples that fail, links and names that lead nowhere must be reported."""
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
+# A program with two subcommands, as far as its help goes.
+ANNULUS = """#!/bin/sh
+case "$1" in
+  --help) printf 'Usage: annulus\\n\\nSubcommands:\\n  fit          Learn\\n  predict      Name classes\\n\\nMore:\\n  none\\n' ;;
+  fit) echo '  --shots K   Examples per class' ;;
+  predict) echo '  --top N     Classes to list' ;;
+  *) exit 1 ;;
+esac
+"""
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "check-docs"
 
 
@@ -18,7 +27,11 @@ def check(mode, files):
         program.parent.mkdir()
         program.write_text("#!/bin/sh\necho hello \"$1\"\n", encoding="utf-8")
         program.chmod(0o755)
-        arguments = ["links", folder] if mode == "links" else ["run", f"{folder}/README.md", f"{folder}/bin"]
+        annulus = pathlib.Path(folder, "bin", "annulus")
+        annulus.write_text(ANNULUS, encoding="utf-8")
+        annulus.chmod(0o755)
+        arguments = {"links": ["links", folder], "names": ["names", str(annulus), folder],
+                     "run": ["run", f"{folder}/README.md", f"{folder}/bin"]}[mode]
         run = subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True, check=False)
         return run.returncode, run.stdout + run.stderr
 
@@ -66,6 +79,61 @@ class Links(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("no such file: docs/none.md", output)
         self.assertIn("no such heading: docs/a.md#nowhere", output)
+
+
+FILES = {"annulus/learn/head.h": "", "annulus/learn/head.cpp": "", "scripts/tool": "parser.add_argument('--depth')\n"}
+
+
+class Names(unittest.TestCase):
+    def faults(self, text, document="docs/a.md"):
+        code, output = check("names", {**FILES, document: text})
+        self.assertIn(code, (0, 1), output)
+        self.assertEqual(code == 0, "0 names or lines" in output, output)
+        return [line for line in output.splitlines() if not line.startswith("check-docs:")]
+
+    def test_good_names_pass(self):
+        self.assertEqual(self.faults(
+            "`annulus/learn/head.h`, `annulus/learn/head.{h,cpp}`, `learn/*.h`, `head.cpp`,\n`scripts/tool --depth 2`, `learn/`,\n"
+            "`annulus/learn/<name>.h`, `photos/cat.jpg`, `share/annulus/fetch`, `--top`, `annulus fit\n--shots 5`,\n"
+            "`cmake --preset dev`, `--no-` before a flag.\n\n"
+            "```console\n$ annulus fit x --shots 5 | tool --depth 1   # not --this\n--nothing of a prompt\n```\n"), [])
+
+    def test_files_that_do_not_exist_are_reported_with_their_line(self):
+        self.assertEqual(self.faults("# A\n\nSee `annulus/learn/tail.h`\nand `scripts/none`.\n"),
+                         ["docs/a.md:3: no such file: annulus/learn/tail.h", "docs/a.md:4: no such file: scripts/none"])
+        for name in ("learn/tail.h", "tail.cpp", "annulus/learn/*.txt", "annulus/learn/{head,tail}.h", "docs/none/"):
+            self.assertEqual(len(self.faults(f"`{name}`\n")), 1, name)
+
+    def test_flags_that_no_program_has_are_reported(self):
+        self.assertEqual(self.faults("`--colour`\n"), ["docs/a.md:1: no program has the flag --colour"])
+        self.assertEqual(self.faults("| a | `--colour` |\n", "README.md"), ["README.md:1: no program has the flag --colour"])
+
+    def test_flags_of_another_subcommand_are_reported(self):
+        self.assertEqual(self.faults("words\n`annulus predict m --shots 5`\n"), ["docs/a.md:2: annulus predict has no flag --shots"])
+        self.assertEqual(self.faults("`annulus learn x`\n"), ["docs/a.md:1: no such subcommand: annulus learn"])
+
+    def test_commands_of_console_blocks_are_checked(self):
+        self.assertEqual(self.faults("```console\n$ annulus fit a \\\n  --top 3\n$ mpirun --never annulus fit a\n```\n"),
+                         ["docs/a.md:3: annulus fit has no flag --top", "docs/a.md:4: no program has the flag --never"])
+
+    def test_long_lines_are_reported(self):
+        wide = "word " * 20 + "w"
+        self.assertEqual(self.faults(wide + "\n"), ["docs/a.md:1: 101 columns, at most 100"])
+        self.assertEqual(self.faults("- " + wide + "\n", "CONTRIBUTING.md"), ["CONTRIBUTING.md:1: 103 columns, at most 100"])
+
+    def test_tables_blocks_headings_and_link_targets_may_be_long(self):
+        wide = "word " * 30
+        self.assertEqual(self.faults(f"# {wide}\n\n| {wide} |\n\n```text\n{wide}\n```\n[a link]({'x' * 100}) and words\n"), [])
+        self.assertEqual(self.faults(wide + "\n", "README.md"), [])
+
+    def test_documents_that_sources_name_must_exist(self):
+        code, output = check("names", {**FILES, "docs/a.md": "# A\n", "annulus/learn/a.cpp": "// docs/a.md, see\n// docs/old.md.\n"})
+        self.assertEqual(code, 1)
+        self.assertEqual(output.splitlines()[0], "annulus/learn/a.cpp:2: no such document: docs/old.md")
+        self.assertIn("1 names or lines", output)
+
+    def test_the_history_may_name_what_is_gone(self):
+        self.assertEqual(self.faults("- `--colour` and `annulus/learn/tail.h` are gone.\n", "CHANGELOG.md"), [])
 
 
 unittest.main()

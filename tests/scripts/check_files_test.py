@@ -1,24 +1,15 @@
 """Tests scripts/check-files on small trees: each fault must be reported, clean files must not."""
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
+
+from small_tree import run_check
 
 # Spelled apart, so that this file is not itself at fault.
 LEFT_BEHIND = "TO" + "DO"
 HOST = "registry." + "example"
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "check-files"
 
 
 def check(files):
-    with tempfile.TemporaryDirectory() as folder:
-        for path, text in files.items():
-            file = pathlib.Path(folder, path)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-        run = subprocess.run([sys.executable, SCRIPT, folder], capture_output=True, text=True, check=False)
-        return run.returncode, run.stdout + run.stderr
+    return run_check("check-files", files)
 
 
 class CheckFiles(unittest.TestCase):
@@ -44,6 +35,14 @@ class CheckFiles(unittest.TestCase):
             self.assertTrue(any(line.startswith(path + ":") and message in line for line in output.splitlines()),
                             f"{path}: expected '{message}' in\n{output}")
         self.assertIn("6 faults", output)
+
+    def test_a_crowded_room_is_reported(self):
+        files = {f"annulus/base/part{number}.h": "// Job.\n" for number in range(40)}
+        code, output = check(files)
+        self.assertEqual(code, 0, output)
+        code, output = check({**files, "annulus/base/one_more.cpp": "// Job.\n"})
+        self.assertEqual(code, 1, output)
+        self.assertIn("annulus/base: 41 files, at most 40", output)
 
 
 unittest.main()

@@ -23,13 +23,14 @@ TABLE
 cat >bin/npm <<NPM
 #!/usr/bin/env bash
 echo "\$*" >>"$work/calls"
+[ ! -e "$work/deaf" ] || exec sleep 60
 [ ! -e "$work/no-network" ] || { echo "npm error network" >&2; exit 1; }
-[ ! -e "$work/stuck" ] || { touch half.tgz; exec sleep 60; }
-if [ -e "$work/hiccup" ]; then rm "$work/hiccup"; touch half.tgz; exit 1; fi
-cp "$work/thing.tgz" some-thing-1.0.0.tgz
+[ "\$1" = view ] || [ ! -e "$work/stuck" ] || { touch half.tgz; exec sleep 60; }
+if [ "\$1" = pack ] && [ -e "$work/hiccup" ]; then rm "$work/hiccup"; touch half.tgz; exit 1; fi
+[ "\$1" != pack ] || cp "$work/thing.tgz" some-thing-1.0.0.tgz
 NPM
 chmod +x bin/npm
-for tool in bash dirname readlink sed uname cat mkdir flock; do ln -s "$(command -v $tool)" bare/; done
+for tool in bash dirname readlink sed uname cat mkdir flock timeout; do ln -s "$(command -v $tool)" bare/; done
 export ANNULUS_CACHE=$work/cache ANNULUS_FETCH_PAUSE=0 PATH=$work/bin:$PATH
 
 touch no-network
@@ -37,10 +38,20 @@ touch no-network
 grep -q "could not download some-thing@1.0.0; is the network up?" message || fail "no sentence about the network: $(cat message)"
 rm no-network
 
+# A network that swallows everything: npm alone would wait for minutes.
+touch deaf
+started=$SECONDS
+! tool/fetch thing 2>message || fail "a download succeeded that no one answered"
+[ $((SECONDS - started)) -le 15 ] || fail "took $((SECONDS - started)) s to say that there is no network"
+grep -q "is the network up?" message || fail "no sentence about the network: $(cat message)"
+rm deaf
+
 ! PATH=$work/bare tool/fetch thing 2>message || fail "succeeded without npm"
 grep -q "expected npm on the PATH" message || fail "no sentence about npm: $(cat message)"
 
 ! tool/fetch --offline thing 2>message || fail "--offline found what is not there"
+grep -q "is not in $ANNULUS_CACHE yet" message || fail "no sentence about the cache: $(cat message)"
+! ANNULUS_OFFLINE=1 tool/fetch thing 2>message || fail "ANNULUS_OFFLINE=1 found what is not there"
 grep -q "is not in $ANNULUS_CACHE yet" message || fail "no sentence about the cache: $(cat message)"
 
 touch stuck

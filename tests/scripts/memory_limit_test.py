@@ -30,7 +30,7 @@ def run(*words, place=None):
 
 
 def write_features(path):
-    """Rows around class means, a class after the other and round again; a block of rows, over and over."""
+    """Rows around prototypes, a class after the other and round again; a block of rows, over and over."""
     draw = random.Random(0).gauss
     means = [[draw(0, 1) for _ in range(DIMENSION)] for _ in range(CLASSES)]
     block = array.array("f", (mean + draw(0, 1) for _ in range(BLOCK // CLASSES) for row in means for mean in row)).tobytes()
@@ -74,7 +74,7 @@ class LargerThanMemory(unittest.TestCase):
         model, told = self.place / "whole.safetensors", self.place / "whole.json"
         self.expect_success(run("fit", self.features, "--epochs", 1, "--epsilon", 1, "--virtual", 2, "-o", model, "--json", told, "-q", place=self.place))
         result = json.loads(told.read_text(encoding="utf-8"))
-        self.assertEqual(result["rows"], ROWS)
+        self.assertEqual(result["examples"], ROWS)
         self.assertGreater(result["training_accuracy"], 90)  # of classes far apart
         self.assertTrue(model.exists())
 

@@ -117,7 +117,7 @@ class BatchScripts(unittest.TestCase):
         annulus("evaluate", place / "f.safetensors", "--json", place / "alone.json", "-q", *quick)
         SLURM.submit("evaluate.sbatch", 2, place / "f.safetensors", place / "shared.json", *quick)
         self.assertEqual(report_essence(place / "shared.json"), report_essence(place / "alone.json"))
-        self.assertEqual(len((place / "shared.json.cells").read_text().splitlines()), 12)
+        self.assertEqual(len((place / "shared.json.runs").read_text().splitlines()), 12)
         # A helper that dies costs nothing; the first one writes.
         SLURM.submit("evaluate.sbatch", 2, place / "f.safetensors", place / "helped.json", *quick, program=dying(1))
         self.assertEqual(report_essence(place / "helped.json"), report_essence(place / "alone.json"))

@@ -1,4 +1,4 @@
-// The first start: emoji to look at, a browser that is on its own, and a project of one's own within a minute.
+// The first start: a project of emoji, a browser that inherits nothing, and a new project within a minute.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { check, home, opened, openProject, ready, stateOf, studioProcess, teach 
 import { PATTERNS } from "./pictures.mjs";
 
 const NAMES = Object.keys(PATTERNS);
-const EMOJI = process.env.ANNULUS_TEST_EMOJI === "1";  // they can be had
+const EMOJI = process.env.ANNULUS_TEST_EMOJI === "1";  // they were downloaded
 
 // Fields of /proc/PID/stat from the third on: state, parent, group, session.
 const statOf = (pid) => {

@@ -16,11 +16,11 @@ export const scratch = mkdtempSync(join(tmpdir(), "annulus-studio-"));
 const user = join(scratch, "user");
 export const home = join(user, "annulus-studio");
 export const project = join(home, "patterns");
-export const opened = join(scratch, "opened");  // what the program found that was to open the browser
+export const opened = join(scratch, "opened");  // written by the program that stands in for the browser's launcher
 export const faults = [];
 let studio = null;
 
-// As somebody starts it for the first time, who has a display: no project, nothing in the home folder. Only what is downloaded lies elsewhere.
+// A first start on a machine with a display: no project, an empty home folder. Only downloads are kept elsewhere.
 export function startFirst() {
   const programs = join(scratch, "programs");
   mkdirSync(programs);
@@ -60,7 +60,7 @@ export function file(name, number) {
 
 export function watch(page, origin) {
   page.on("console", (message) => { if (message.type() !== "log") faults.push(`console ${message.type()}: ${message.text()} ${message.location().url}`); });
-  page.on("filechooser", () => {});  // from the start: asking the browser not to open its own takes a moment
+  page.on("filechooser", () => {});  // from the start, since it takes the browser a moment to stop opening its own
   page.on("pageerror", (error) => faults.push(`script error: ${error.message}`));
   page.on("request", (request) => { if (!/^(blob|data):/.test(request.url()) && new URL(request.url()).origin !== origin) faults.push(`asked for ${request.url()}`); });
 }
@@ -80,11 +80,19 @@ export async function open(browser, address, options = {}) {
   return page;
 }
 
-export const ready = (page, classes) => page.waitForFunction((text) => document.querySelector("[data-testid=status]")?.textContent?.startsWith(text), `Ready: knows ${classes} classes`, { timeout: 60000 });
+export async function ready(page, classes) {
+  const wanted = `Ready: knows ${classes} classes`;
+  const status = () => page.evaluate(() => document.querySelector("[data-testid=status]")?.textContent ?? "");
+  try {
+    await page.waitForFunction((text) => document.querySelector("[data-testid=status]")?.textContent?.startsWith(text), wanted, { timeout: 60000 });
+  } catch (error) {
+    throw new Error(`the page says "${await status()}" and not "${wanted}"; the studio says ${JSON.stringify(await stateOf(page))}`, { cause: error });
+  }
+}
 export const stateOf = (page) => page.evaluate(async () => (await fetch("/api/state")).json());
 export const countOf = (page, name) => page.evaluate(async (wanted) => (await (await fetch(`/api/classes?search=${encodeURIComponent(wanted)}`)).json()).classes[0]?.photos, name);
 
-// Until a class has so many photos. (A page's own wait takes the promise of an answer for the answer.)
+// Waits until a class has so many photos. (A page's own waitForFunction does not wait for promises.)
 export async function counted(page, name, photos) {
   const end = Date.now() + 30000;
   for (let found = null; (found = await countOf(page, name)) !== photos;) {
@@ -112,10 +120,10 @@ export async function openProject(page, name, make = false) {
     await page.click(`dialog .project-list button:text-is("${name}")`);
   }
   await page.waitForFunction((wanted) => document.querySelector(".project-name").textContent.startsWith(`${wanted} `), name);
-  faults.splice(0, faults.length, ...faults.filter((fault) => !/net::ERR/.test(fault)));  // pictures that were asked for when the other project went
+  faults.splice(0, faults.length, ...faults.filter((fault) => !/net::ERR/.test(fault)));  // pictures that were still loading when the other project was closed
 }
 
-// Takes away the notices that a step has left.
+// Dismisses the notices that a step has left.
 export async function dismissAll(page) {
   if (!page.isClosed()) await page.evaluate(() => document.querySelectorAll('.notice [aria-label="Dismiss"]').forEach((button) => button.click()));
 }

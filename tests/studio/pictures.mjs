@@ -63,7 +63,7 @@ export function picture(name, number) {
 }
 
 // Like none of the patterns: a colourful haze.
-export function stranger(number) {
+export function unknownPicture(number) {
   return png(SIDE, (px, py) => [0, 1, 2].map((channel) => Math.round(128 + 60 * Math.sin(px / (5 + number) + channel * 2) + 60 * Math.sin(py / (3 + channel) + (px * py) / 400 + number))));
 }
 

@@ -1,5 +1,5 @@
 // studio_test.mjs ANNULUS CHROMIUM [PICTURES]: teaches, tries, mends, undoes, exports and restarts the studio as a person would, in a headless browser.
-// With a folder PICTURES, what was seen is written there.
+// Screenshots are written to the folder PICTURES, if it is given.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ const steps = {
     await page.click("dialog .tile >> nth=0");
     await page.click('dialog button:has-text("Remove chosen")');
     await page.waitForFunction(() => document.querySelectorAll("dialog .tile").length === 1);
-    // Notices are within reach while a dialog is open, and undo what they tell of or nothing.
+    // Notices can be clicked while a dialog is open, and undo what they are about or nothing.
     await page.click('dialog .notice:has-text("Removed 1 photo from ring") >> text=Undo');
     await page.waitForFunction(() => document.querySelectorAll("dialog .tile").length === 2);
     await page.keyboard.press("Control+y");
@@ -52,7 +52,7 @@ const steps = {
     await page.waitForSelector('.notice:has-text("Done again: Remove 1 photo")');
     assert.equal(await page.locator('.notice:has-text("Moved 1 photo to disc") >> text=Undo').count(), 0);
     assert.equal(await countOf(page, "disc"), 5);
-    // Twice before anything has been answered.
+    // Twice before the first response.
     await page.evaluate(() => {
       for (let i = 0; i < 2; ++i) document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "z", ctrlKey: true, bubbles: true }));
     });
@@ -94,7 +94,7 @@ const steps = {
     for (const tab of [page, other]) await tab.waitForFunction(() => document.querySelector("#classes-title .dim").textContent === "28");
     const stale = await other.evaluate(async () => (await fetch("/api/change", { method: "POST", body: JSON.stringify({ action: "undo", revision: 1 }) })).status);
     assert.equal(stale, 409);
-    faults.splice(0, faults.length, ...faults.filter((fault) => !/409/.test(fault)));  // the one just asked for
+    faults.splice(0, faults.length, ...faults.filter((fault) => !/409/.test(fault)));  // the one just caused
     for (let i = 0; i < 16; ++i) await other.evaluate(async () => fetch("/api/change", { method: "POST", body: '{"action":"undo"}' }));
     await page.waitForFunction(() => document.querySelector("#classes-title .dim").textContent === "12");
     await other.close();

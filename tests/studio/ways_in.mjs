@@ -1,11 +1,9 @@
-// Every way in: webcam, dragging, pasting, the keyboard alone; another project; and what the model has never seen.
+// Every way to add and try photos: webcam, dragging, pasting, keyboard alone; another project; and photos of no class.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { check, counted, countOf, faults, file, openProject, ready, scratch, stateOf } from "./harness.mjs";
-import { picture, stranger } from "./pictures.mjs";
-
-const known = (page) => stateOf(page).then(({ model }) => model.classes);
+import { picture, unknownPicture } from "./pictures.mjs";
 
 // Drags files or folders of this machine onto an element, as the browser sees it.
 async function drop(page, selector, files) {
@@ -19,7 +17,7 @@ async function drop(page, selector, files) {
   await session.detach();
 }
 
-// Presses Tab, or Shift and Tab, until what has the focus is called like that.
+// Presses Tab, or Shift and Tab, until the focused element has that name.
 async function tabTo(page, name, key = "Tab") {
   const seen = [];
   for (let presses = 0; presses < 150; ++presses) {
@@ -81,6 +79,18 @@ export const waysIn = {
     for (const name of ["coins", "tiles"]) await page.click(`[aria-label="Remove ${name}"]`);
     await page.waitForFunction((count) => document.querySelector("#classes-title .dim").textContent === String(count), classes);
   },
+  async "takes the training part of a data set"({ page }) {
+    for (const [number, [folder, pattern]] of [["train/coins", "disc"], ["train/tiles/one", "checks"], ["train/tiles/two", "checks"], ["test/coins", "disc"]].entries()) {
+      mkdirSync(join(scratch, "parts", folder), { recursive: true });
+      writeFileSync(join(scratch, "parts", folder, "1.png"), picture(pattern, 170 + number));
+    }
+    const before = (await stateOf(page)).classes;
+    await page.setInputFiles('[data-testid="pick folder"]', join(scratch, "parts"));
+    await page.waitForSelector('.notice:has-text("Added 3 photos to 2 classes. Left out 1 photo that is not in train. Took the 2 folders inside tiles as one class.")');
+    assert.equal(await countOf(page, "tiles"), 2);
+    for (const name of ["coins", "tiles"]) await page.click(`[aria-label="Remove ${name}"]`);
+    await page.waitForFunction((count) => document.querySelector("#classes-title .dim").textContent === String(count), before);
+  },
   async "takes what is pasted"({ page }) {
     const paste = (name, bytes) => page.evaluate(([called, base64]) => {
       const data = new DataTransfer();
@@ -110,17 +120,17 @@ export const waysIn = {
     await counted(page, "cross", before - 1);
     await page.keyboard.press("Control+Shift+Z");
     await counted(page, "cross", before);
-    await page.keyboard.press("Control+y");  // there is nothing more to do again
+    await page.keyboard.press("Control+y");  // there is nothing left to redo
     await page.keyboard.press("Control+z");
     await counted(page, "cross", before - 1);
   },
   async "says that it does not know"({ page }) {
-    await ready(page, await known(page));
-    assert.equal((await stateOf(page)).model.knows_strangers, true);
+    await ready(page, (await stateOf(page)).classes);  // of the project, since the model may still be one of before the last steps
+    assert.equal((await stateOf(page)).model.rejects_unknown, true);
     for (const number of [1, 2, 3]) {
-      writeFileSync(join(scratch, `stranger-${number}.png`), stranger(number));
-      await page.setInputFiles('[data-testid="pick try"]', join(scratch, `stranger-${number}.png`));
-      const answer = await verdict(page, `stranger-${number}.png`);
+      writeFileSync(join(scratch, `unknown-${number}.png`), unknownPicture(number));
+      await page.setInputFiles('[data-testid="pick try"]', join(scratch, `unknown-${number}.png`));
+      const answer = await verdict(page, `unknown-${number}.png`);
       assert.match(await answer.textContent(), /^Unknown/);
     }
     await check(page, "unknown");
@@ -176,7 +186,7 @@ export const waysIn = {
     assert.equal((await stateOf(page)).project, "second");
     assert.equal((await stateOf(page)).classes, 0);
     assert.equal(await page.locator("[data-testid=verdict]").count(), 0);
-    // What was asked for while the first project was shown is not done to this one.
+    // A change for the first project is not made in this one.
     const late = await page.evaluate(async (project) => (await fetch("/api/change", { method: "POST", body: JSON.stringify({ action: "add_class", name: "late", project }) })).status, before.id);
     assert.equal(late, 409);
     faults.splice(0, faults.length, ...faults.filter((fault) => !/409/.test(fault)));

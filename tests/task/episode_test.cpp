@@ -1,4 +1,4 @@
-// Episodes: the right shape, no repetition, every class and row equally likely, clear refusals.
+// Episodes: the right shape, no repetition, every class and row equally likely, clear rejections.
 #include "annulus/task/episode.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ FeatureSet set_of(const std::vector<std::size_t>& rows_of) {
   return FeatureSet(std::move(parts));
 }
 
-TEST(EpisodeSampler, DrawsClassAfterClassWithoutRepetition) {
+TEST(EpisodeSampler, SamplesClassByClassWithoutReplacement) {
   const FeatureSet set = set_of({20, 9, 20, 30, 20, 20, 8});
   for (const std::size_t queries : {2U, 6U}) {  // few of many rows, and nearly all of the smaller classes
     const EpisodeSampler sampler(set, {4, 3, queries});
@@ -58,7 +58,7 @@ TEST(EpisodeSampler, IsAPureFunctionOfSeedAndNumber) {
 
 // 1000 episodes of 2 of 4 classes, one shot of 5 rows: each row is expected 100 times as support, with a standard
 // deviation below 10.
-TEST(EpisodeSampler, DrawsEveryRowEquallyOften) {
+TEST(EpisodeSampler, SamplesEveryExampleEquallyOften) {
   const FeatureSet set = set_of({5, 5, 5, 5});
   for (const std::size_t queries : {1U, 4U}) {
     const EpisodeSampler sampler(set, {2, 1, queries});
@@ -71,18 +71,18 @@ TEST(EpisodeSampler, DrawsEveryRowEquallyOften) {
   }
 }
 
-TEST(EpisodeSampler, LeavesOutSmallClassesAndSaysWhenTooFewAreLeft) {
+TEST(EpisodeSampler, LeavesOutSmallClassesAndRejectsTooFew) {
   const FeatureSet set = set_of({20, 3, 20});
   const EpisodeSampler sampler(set, {2, 1, 5});
   for (std::uint32_t number = 0; number < 20; ++number) {
     for (const std::uint32_t row : sampler.draw(0, number).support) EXPECT_NE(set.labels()[row], 1);
   }
   try {
-    const EpisodeSampler refused(set, {3, 1, 5});
-    FAIL() << "expected a refusal";
+    const EpisodeSampler rejected(set, {3, 1, 5});
+    FAIL() << "expected a rejection";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
-    EXPECT_STREQ(error.what(), "generated: expected at least 3 classes of 6 rows (1 shots and 5 queries), found 2");
+    EXPECT_STREQ(error.what(), "generated: expected at least 3 classes of 6 examples (1 shots and 5 queries), found 2");
   }
   EXPECT_THROW(EpisodeSampler(set, {1, 1, 5}), Error);
   EXPECT_THROW(EpisodeSampler(set, {2, 0, 5}), Error);

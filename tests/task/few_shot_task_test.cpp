@@ -1,4 +1,4 @@
-// Draws: how many rows, which rows, and what is left to test on.
+// Splits: how many examples, which ones, and what is left to test on.
 #include "annulus/task/few_shot_task.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::vector<std::uint8_t> first_rows_train(std::size_t count) {
 
 std::set<std::uint32_t> as_set(const std::vector<std::uint32_t>& rows) { return {rows.begin(), rows.end()}; }
 
-std::string refusal(const FeatureSet& set, const ShotOptions& options) {
+std::string rejection(const FeatureSet& set, const ShotOptions& options) {
   try {
     draw_split(set, options);
   } catch (const Error& error) {
@@ -65,7 +65,7 @@ TEST(DrawSplit, TakesTheShotsOfEveryClassGroupedByClass) {
   }
 }
 
-TEST(DrawSplit, QueriesAreAllOtherRowsWhenNothingIsMarked) {
+TEST(DrawSplit, QueriesAreAllOtherExamplesWithoutIsTrain) {
   const FeatureSet set = striped_set();
   const Split split = draw_split(set, {2, 5});
   auto all = as_set(split.support);
@@ -73,7 +73,7 @@ TEST(DrawSplit, QueriesAreAllOtherRowsWhenNothingIsMarked) {
   EXPECT_EQ(all.size(), set.rows());
 }
 
-TEST(DrawSplit, DrawsOnlyMarkedRowsAndTestsOnAllOthers) {
+TEST(DrawSplit, SamplesTrainingExamplesAndTestsOnAllOthers) {
   const FeatureSet set = striped_set(first_rows_train(20));
   const Split split = draw_split(set, {2, 5});
   for (const std::uint32_t row : split.support) EXPECT_LT(row, 20U);
@@ -99,7 +99,7 @@ TEST(DrawSplit, IsAPureFunctionOfTheSeed) {
   EXPECT_NE(draw_split(set, {3, 1}).support, draw_split(set, {3, 2}).support);
 }
 
-TEST(DrawSplit, EveryRowOfAClassComesUp) {
+TEST(DrawSplit, EveryExampleOfAClassIsSampled) {
   const FeatureSet set = striped_set();
   std::set<std::uint32_t> seen;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -108,7 +108,7 @@ TEST(DrawSplit, EveryRowOfAClassComesUp) {
   EXPECT_EQ(seen.size(), set.rows());
 }
 
-TEST(DrawSplit, ZeroShotsTakeEveryTrainingRow) {
+TEST(DrawSplit, ZeroShotsTakeEveryTrainingExample) {
   const FeatureSet set = striped_set(first_rows_train(22));  // uneven: two classes have 6 rows, two have 5
   const Split split = draw_split(set, {0, 0});
   EXPECT_EQ(split.support.size(), 22U);
@@ -116,23 +116,24 @@ TEST(DrawSplit, ZeroShotsTakeEveryTrainingRow) {
   EXPECT_EQ(split.query.size(), 18U);
 }
 
-TEST(DrawSplit, NamesTheClassWithTooFewRows) {
-  const std::string message = refusal(striped_set(first_rows_train(22)), {6, 0});
-  EXPECT_NE(message.find("\"cat\" has 5 training rows, but 6 are needed"), std::string::npos) << message;
-  EXPECT_NE(refusal(striped_set(first_rows_train(3)), {0, 0}).find("\"dog\" has 0 training rows, but 1 is needed"),
-            std::string::npos);
+TEST(DrawSplit, NamesTheClassWithTooFewExamples) {
+  const std::string message = rejection(striped_set(first_rows_train(22)), {6, 0});
+  EXPECT_NE(message.find("\"cat\" has 5 training examples, but 6 are needed"), std::string::npos) << message;
+  EXPECT_NE(
+      rejection(striped_set(first_rows_train(3)), {0, 0}).find("\"dog\" has 0 training examples, but 1 is needed"),
+      std::string::npos);
 }
 
-TEST(DrawSplit, RefusesSetsThatCannotBeLearntFrom) {
+TEST(DrawSplit, RejectsSetsThatCannotBeLearntFrom) {
   Matrix<float> features(2, 1);
   features(0, 0) = features(1, 0) = 1.0F;
-  EXPECT_NE(refusal(FeatureSet(parts_of(features.clone())), {1, 0}).find("found only features"), std::string::npos);
+  EXPECT_NE(rejection(FeatureSet(parts_of(features.clone())), {1, 0}).find("found only features"), std::string::npos);
   FeatureSetParts parts = parts_of(features.clone());
   parts.labels = {0, 0};
-  EXPECT_NE(refusal(FeatureSet(std::move(parts)), {1, 0}).find("at least two classes, found 1"), std::string::npos);
+  EXPECT_NE(rejection(FeatureSet(std::move(parts)), {1, 0}).find("at least two classes, found 1"), std::string::npos);
 }
 
-TEST(DrawSupport, DrawsFromEveryRowAndLeavesNoQuery) {
+TEST(DrawSupport, SamplesFromAllExamplesAndLeavesNoQuery) {
   const FeatureSet set = striped_set(first_rows_train(4));
   const Split split = draw_support(set, {kRowsAClass, 0});
   EXPECT_EQ(as_set(split.support).size(), set.rows());
@@ -146,7 +147,7 @@ std::vector<std::int32_t> striped_groups() {
   return groups;
 }
 
-TEST(DrawGroups, TakesWholeGroupsAndAsksAboutTheOthers) {
+TEST(DrawGroups, TrainsOnWholeGroupsAndTestsOnTheOthers) {
   const FeatureSet set = striped_set();
   const auto groups = striped_groups();
   std::set<std::set<std::uint32_t>> draws;
@@ -163,28 +164,28 @@ TEST(DrawGroups, TakesWholeGroupsAndAsksAboutTheOthers) {
   EXPECT_GT(draws.size(), 1U) << "another seed draws other groups";
 }
 
-TEST(DrawGroups, NamesAClassWithoutARowAndAnImpossibleNumber) {
+TEST(DrawGroups, RejectsAClassWithoutExamplesAndAnImpossibleNumber) {
   const FeatureSet set = striped_set();
   auto groups = striped_groups();
   EXPECT_THROW(draw_groups(set, groups, {kRowsAClass, 0}), Error);
   EXPECT_THROW(draw_groups(set, groups, {0, 0}), Error);
   for (std::size_t i = 2; i < groups.size(); i += kClasses) groups[i] = 0;  // cats are in group 0 alone
-  std::size_t refused = 0;
+  std::size_t rejected = 0;
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     try {
       draw_groups(set, groups, {1, seed});
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find("\"cat\""), std::string::npos) << error.what();
-      ++refused;
+      ++rejected;
     }
   }
-  EXPECT_GT(refused, 0U);
+  EXPECT_GT(rejected, 0U);
 }
 
 TEST(Gather, CopiesFeaturesAndLabels) {
   const FeatureSet set = striped_set();
   const std::vector<std::uint32_t> rows{7, 2};
-  const LabelledRows labelled = gather(set, rows);
+  const LabelledExamples labelled = gather(set, rows);
   EXPECT_EQ(labelled.features(0, 0), 8.0F);
   EXPECT_EQ(labelled.features(1, 0), 3.0F);
   EXPECT_EQ(labelled.labels, (std::vector<std::int32_t>{3, 2}));

@@ -16,7 +16,7 @@ Matrix<float> all_rows(const FeatureSet& set) {
   return rows;
 }
 
-TEST(Synthetic, HasTheShapeAskedFor) {
+TEST(Synthetic, HasTheRequestedShape) {
   SyntheticOptions options;
   options.classes = 7;
   options.train_rows = 3;
@@ -74,7 +74,7 @@ TEST(Synthetic, WithinClassSpreadFollowsNoiseAndDecay) {
   }
 }
 
-TEST(Synthetic, RefusesSizesThatMakeNoSense) {
+TEST(Synthetic, RejectsInvalidSizes) {
   SyntheticOptions options;
   options.classes = 1;
   EXPECT_THROW(make_synthetic(options), Error);

@@ -1,0 +1,45 @@
+// Prediction: what a model says about one input.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace annulus {
+
+/// The label of an input that the model rejects as unknown.
+inline constexpr const char* kUnknownLabel = "unknown";
+
+/// A class of the model with its probability.
+struct RankedClass {
+  std::int32_t index = 0;    ///< Of Model::class_names.
+  float probability = 0.0F;  ///< From 0 to 1, calibrated where the model is.
+};
+
+/// A training example that is near an input.
+struct NearExample {
+  std::size_t row = 0;  ///< Of Model::support.
+  float cosine = 0.0F;  ///< Cosine similarity of the two transformed feature rows.
+};
+
+/// Why a model predicts what it predicts.
+struct Explanation {
+  std::vector<NearExample> nearest;      ///< The nearest training examples, nearest first; at most three.
+  std::optional<RankedClass> runner_up;  ///< The second most probable class; absent with a single class.
+  /// Distance to the decision boundary: how far the feature row can move before the class changes.
+  float boundary_distance = 0.0F;
+};
+
+/// What a model says about one input.
+struct Prediction {
+  std::string label;             ///< Name of the most probable class, or kUnknownLabel for a rejected input.
+  float probability = 0.0F;      ///< Of the most probable class, also when the input is rejected.
+  bool rejected = false;         ///< Whether the input is rejected as unknown: of none of the model's classes.
+  float unknown_score = 0.0F;    ///< The larger, the better known the input is; 0 where the model cannot reject.
+  std::vector<RankedClass> top;  ///< The most probable classes, most probable first; never empty.
+  std::optional<Explanation> explanation;  ///< Present when it was asked for.
+};
+
+}  // namespace annulus

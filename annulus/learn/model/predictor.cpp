@@ -1,0 +1,86 @@
+// Logits once, from which the ranking, the unknown score and the explanation follow.
+#include "annulus/learn/model/predictor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "annulus/base/error.h"
+#include "annulus/learn/openset/open_set_scores.h"
+
+namespace annulus {
+namespace {
+
+constexpr std::size_t kExamplesPerBlock = 1024;
+
+}  // namespace
+
+void check_false_reject(double rate) {
+  if (!(rate >= 0.0 && rate < 1.0)) {
+    fail_field(ErrorKind::kUsage, "false_reject", "expected {} to be a rate from 0 to less than 1, found {}", rate);
+  }
+}
+
+Predictor::Predictor(const Model& model, const PredictorOptions& options)
+    : model_(model),
+      head_(model.head),
+      options_(options),
+      rejects_(options.false_reject > 0.0 && !model.unknown.empty()) {
+  check_false_reject(options.false_reject);
+  if (options.explain && model.support.empty()) {
+    fail(ErrorKind::kInput,
+         "expected a model with its training examples to explain predictions by, found one without: fit it again and "
+         "keep them");
+  }
+  if (rejects_) threshold_ = unknown_threshold(model.unknown, options.false_reject);
+  if (options.explain || (rejects_ && needs_support(model.unknown))) {
+    index_.emplace(rejection_index(model, options.threads));
+  }
+  if (options.explain) boundary_.emplace(model, index_->rows());
+}
+
+std::vector<Prediction> Predictor::predict(ConstMatrixView<float> rows) const {
+  // Logits first, which become the probabilities.
+  Matrix<float> probabilities(rows.rows(), model_.head.classes());
+  head_.logits(rows, probabilities.view(), options_.threads);
+  const ConstMatrixView<float> logits = std::as_const(probabilities).view();
+  std::vector<std::vector<NearExample>> nearest;
+  if (boundary_) nearest = index_->nearest(rows, kExplainedExamples, options_.threads);
+  std::vector<float> scores(rejects_ ? rows.rows() : 0);
+  if (rejects_) unknown_scores(model_, index_ ? &*index_ : nullptr, rows, logits, scores, options_.threads);
+  std::vector<float> radii;
+  if (boundary_) radii = boundary_->radii(logits, options_.threads);
+  to_probabilities(probabilities.view(), model_.temperature);
+
+  std::vector<Prediction> answers(rows.rows());
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    Prediction& answer = answers[i];
+    answer.top = most_probable(probabilities.row(i), std::max<std::size_t>(options_.top, boundary_ ? 2 : 1));
+    if (rejects_) {
+      answer.unknown_score = scores[i];
+      answer.rejected = scores[i] < threshold_;
+    }
+    const RankedClass& best = answer.top.front();
+    answer.label = answer.rejected ? kUnknownLabel : model_.class_names[static_cast<std::size_t>(best.index)];
+    answer.probability = best.probability;
+    if (boundary_) {
+      const auto runner_up = answer.top.size() > 1 ? std::optional(answer.top[1]) : std::nullopt;
+      answer.explanation = Explanation{std::move(nearest[i]), runner_up, radii[i]};
+    }
+    if (answer.top.size() > options_.top) answer.top.resize(options_.top);
+  }
+  return answers;
+}
+
+void predict_set(const Predictor& predictor, const FeatureSet& set, const PredictionsCallback& use,
+                 const ProgressCallback& progress) {
+  Matrix<float> features(std::min(kExamplesPerBlock, set.rows()), set.dimension());
+  for (std::size_t first = 0; first < set.rows(); first += kExamplesPerBlock) {
+    report(progress, {"predict", first, set.rows(), {}});
+    const std::size_t count = std::min(kExamplesPerBlock, set.rows() - first);
+    set.copy_rows(first, features.view().rows_at(0, count));
+    std::vector<Prediction> predictions = predictor.predict(std::as_const(features).view().rows_at(0, count));
+    use(first, predictions);
+  }
+}
+
+}  // namespace annulus

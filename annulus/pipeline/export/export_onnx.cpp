@@ -1,0 +1,311 @@
+// Writes the graph to a temporary file, compares its predictions with the library's, and only then renames it.
+#include "annulus/pipeline/export/export_onnx.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "annulus/base/error.h"
+#include "annulus/base/random.h"
+#include "annulus/base/version.h"
+#include "annulus/learn/model/prepared_head.h"
+#include "annulus/learn/openset/open_set_scores.h"
+#include "annulus/pipeline/backbones/backbone_catalogue.h"
+#include "annulus/pipeline/export/model_graph.h"
+#include "annulus/store/files/atomic_file.h"
+#include "annulus/store/files/mapped_file.h"
+#include "annulus/store/formats/json_text.h"
+#include "annulus/vision/backbone/image_feature.h"
+#include "annulus/vision/backbone/onnx_session.h"
+
+namespace annulus {
+namespace {
+
+constexpr std::size_t kRandomRows = 64;
+constexpr std::size_t kRowsAtOnce = 256;
+constexpr std::size_t kRandomImages = 6;
+
+std::int64_t extent(std::size_t value) { return static_cast<std::int64_t>(value); }
+
+// The predictions of a model, one entry per row; probabilities are rows x classes.
+struct Answers {
+  std::vector<std::string> labels;
+  std::vector<float> probabilities;
+  std::vector<float> unknown_scores;
+};
+
+// The library's own predictions.
+Answers ask_library(const Model& model, ConstMatrixView<float> rows) {
+  Matrix<float> probabilities(rows.rows(), model.head.classes());
+  PreparedHead(model.head).logits(rows, probabilities.view(), 0);
+  to_probabilities(probabilities.view(), model.temperature);
+  Answers answers;
+  if (rejects_unknown(model)) {
+    answers.unknown_scores.resize(rows.rows());
+    unknown_scores(model, rows, answers.unknown_scores);
+  }
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    const auto row = probabilities.row(i);
+    const auto best = std::max_element(row.begin(), row.end());
+    answers.labels.push_back(model.class_names[static_cast<std::size_t>(best - row.begin())]);
+    if (!rejects_unknown(model)) answers.unknown_scores.push_back(*best);
+    answers.probabilities.insert(answers.probabilities.end(), row.begin(), row.end());
+  }
+  return answers;
+}
+
+std::size_t index_of(const OnnxSession& session, std::string_view name) {
+  const auto outputs = session.outputs();
+  const auto found =
+      std::find_if(outputs.begin(), outputs.end(), [&](const TensorInfo& info) { return info.name == name; });
+  if (found == outputs.end()) fail(ErrorKind::kInternal, "the exported graph lost its output \"{}\"", name);
+  return static_cast<std::size_t>(found - outputs.begin());
+}
+
+Answers ask_session(const OnnxSession& session, std::span<const float> values, std::span<const std::int64_t> shape) {
+  return {session.run_texts(values, shape, index_of(session, kLabelOutput)),
+          session.run(values, shape, index_of(session, kProbabilitiesOutput)).values,
+          session.run(values, shape, index_of(session, kUnknownOutput)).values};
+}
+
+double largest_difference(std::span<const float> a, std::span<const float> b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double largest = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double difference = std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    largest = difference <= largest ? largest : difference;  // NaN is kept, and rejected later
+  }
+  return largest;
+}
+
+// For scores, which unlike probabilities have no bounds: relative to the score if that is more than 1.
+double largest_score_difference(std::span<const float> a, std::span<const float> b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double largest = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double scale = std::max(1.0, std::fabs(static_cast<double>(a[i])));
+    const double difference = std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i])) / scale;
+    largest = difference <= largest ? largest : difference;
+  }
+  return largest;
+}
+
+// The largest difference; throws when it is beyond the tolerance or when a label differs that is no tie.
+double compare(const Model& model, const Answers& ours, const Answers& theirs, double tolerance, const char* what) {
+  const double difference = std::max(largest_difference(ours.probabilities, theirs.probabilities),
+                                     largest_score_difference(ours.unknown_scores, theirs.unknown_scores));
+  if (!(difference <= tolerance)) {
+    fail(ErrorKind::kInternal,
+         "the ONNX file was not written: its answers to {} differ from annulus predict by {:.3g}, more than {}", what,
+         difference, tolerance);
+  }
+  for (std::size_t i = 0; i < ours.labels.size(); ++i) {
+    if (i < theirs.labels.size() && ours.labels[i] == theirs.labels[i]) continue;
+    const std::string found = i < theirs.labels.size() ? theirs.labels[i] : "";
+    const auto row = std::span(ours.probabilities).subspan(i * model.head.classes(), model.head.classes());
+    const auto name = std::find(model.class_names.begin(), model.class_names.end(), found);
+    const auto index = static_cast<std::size_t>(name - model.class_names.begin());
+    const float best = *std::max_element(row.begin(), row.end());
+    if (index < row.size() && static_cast<double>(best - row[index]) <= tolerance) continue;
+    fail(ErrorKind::kInternal,
+         "the ONNX file was not written: to one of {} it answers \"{}\" where annulus predict says \"{}\"", what, found,
+         ours.labels[i]);
+  }
+  return difference;
+}
+
+// The training examples of the model and random rows of many lengths.
+Matrix<float> rows_to_ask(const Model& model) {
+  const std::size_t dimension = model.head.dimension();
+  const std::size_t kept = model.support.rows();
+  Matrix<float> rows(kept + kRandomRows, dimension);
+  for (std::size_t i = 0; i < kept; ++i) {
+    std::copy_n(model.support.features.row(i).begin(), dimension, rows.row(i).begin());
+  }
+  const RandomStream random{1, RandomUse::kSynthetic, 0};
+  for (std::size_t i = 0; i < kRandomRows; ++i) {
+    const double length = std::pow(10.0, static_cast<double>(i % 7) - 3.0);
+    for (std::size_t j = 0; j < dimension; ++j) {
+      rows(kept + i, j) = static_cast<float>(length * (2.0 * random.uniform(i * dimension + j) - 0.75));
+    }
+  }
+  return rows;
+}
+
+void write_graph(const OnnxModel& graph, AtomicFile& file) {
+  graph.write([&](std::span<const std::byte> bytes) { file.write(bytes); });
+}
+
+OnnxSession open_to_check(const std::filesystem::path& file) {
+  try {
+    return OnnxSession(file);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUsage) throw;
+    fail_field(ErrorKind::kUsage, "check", "an exported ONNX file is checked before it is written (see {}): {}",
+               error.what());
+  }
+}
+
+void check_head(const Model& model, const std::filesystem::path& file, OnnxExportReport& report) {
+  const OnnxSession session = open_to_check(file);
+  const Matrix<float> rows = rows_to_ask(model);
+  for (std::size_t first = 0; first < rows.rows(); first += kRowsAtOnce) {
+    const auto block = rows.view().rows_at(first, std::min(kRowsAtOnce, rows.rows() - first));
+    const std::array shape = {extent(block.rows()), extent(block.cols())};
+    const Answers theirs = ask_session(session, {block.data(), block.rows() * block.cols()}, shape);
+    report.difference = std::max(report.difference,
+                                 compare(model, ask_library(model, block), theirs, kExportTolerance, "feature rows"));
+  }
+  report.checked = true;
+  report.rows = rows.rows();
+}
+
+// A picture of the network's own size: a colour, a gradient and noise.
+Image random_image(const PreprocessRecipe& recipe, std::uint32_t number) {
+  Image image = make_image(recipe.output_width(), recipe.output_height());
+  const RandomStream random{2, RandomUse::kSynthetic, number};
+  for (std::size_t i = 0; i < 3 * image.width * image.height; ++i) {
+    const std::size_t colour = i % 3;
+    const double across = static_cast<double>(i / 3 % image.width) / static_cast<double>(image.width);
+    const double value =
+        0.4 * random.uniform(colour) + 0.4 * across * random.uniform(3 + colour) + 0.2 * random.uniform(6 + i);
+    image.pixels[i] = static_cast<std::uint8_t>(255.0 * value);
+  }
+  return image;
+}
+
+// The same images as input of the library's backbone and, as rows of 0..1, of the exported file.
+struct PreparedImages {
+  Matrix<float> prepared;
+  Matrix<float> unit;
+};
+
+PreparedImages images_to_ask(const PreprocessRecipe& trained) {
+  PreprocessRecipe recipe = trained;
+  recipe.resize = ResizeMode::kNone;
+  recipe.crop_width = trained.output_width();
+  recipe.crop_height = trained.output_height();
+  PreprocessRecipe unit = recipe;
+  unit.scaling = ValueScaling::kUnit;
+  unit.channels = ChannelOrder::kRgb;
+  PreparedImages images{Matrix<float>(kRandomImages, recipe.output_size()),
+                        Matrix<float>(kRandomImages, recipe.output_size())};
+  for (std::size_t i = 0; i < kRandomImages; ++i) {
+    const Image image = random_image(recipe, static_cast<std::uint32_t>(i));
+    write_network_input(image, recipe, images.prepared.row(i));
+    write_network_input(image, unit, images.unit.row(i));
+  }
+  return images;
+}
+
+// Runs as many images at once as the file takes, two if it takes any number.
+void check_images(const Model& model, const ExportedEncoder& encoder, const std::filesystem::path& file,
+                  OnnxExportReport& report) {
+  const OnnxSession session = open_to_check(file);
+  const Backbone& backbone = encoder.backbone;
+  const std::size_t height = encoder.recipe.output_height();
+  const std::size_t width = encoder.recipe.output_width();
+  const PreparedImages images = images_to_ask(encoder.recipe);
+  Matrix<float> features(kRandomImages, backbone.dimension());
+  backbone.run(images.prepared.view(), height, width, features.view(), 0);
+  const bool half = backbone.input().type == TensorType::kHalf || backbone.output().type == TensorType::kHalf;
+  const std::size_t at_once = backbone.input().shape.front() > 0 ? backbone.batch() : 2;
+  for (std::size_t first = 0; first < kRandomImages; first += at_once) {
+    Matrix<float> asked(at_once, images.unit.cols());
+    Matrix<float> encoded(at_once, backbone.dimension());
+    for (std::size_t i = 0; i < at_once; ++i) {  // an incomplete last group is filled up from the start
+      const std::size_t number = (first + i) % kRandomImages;
+      std::copy_n(images.unit.row(number).begin(), asked.cols(), asked.row(i).begin());
+      std::copy_n(features.row(number).begin(), encoded.cols(), encoded.row(i).begin());
+    }
+    const std::array shape = {extent(at_once), std::int64_t{3}, extent(height), extent(width)};
+    const std::span<const float> values(asked.data(), asked.rows() * asked.cols());
+    const Answers theirs = ask_session(session, values, shape);
+    const FloatTensor found = session.run(values, shape, index_of(session, kFeaturesOutput));
+    const ConstMatrixView<float> rows(found.values.data(), at_once, backbone.dimension());
+    report.difference = std::max(
+        report.difference, compare(model, ask_library(model, rows), theirs, kExportTolerance, "features of images"));
+    report.image_difference =
+        std::max(report.image_difference, compare(model, ask_library(model, std::as_const(encoded).view()), theirs,
+                                                  half ? kHalfTolerance : kImageTolerance, "random images"));
+  }
+  report.images = kRandomImages;
+}
+
+void add_record(OnnxModel& graph, const Model& model) {
+  graph.metadata("annulus.version", kVersion);
+  graph.metadata("annulus.class_names", to_json(model.class_names));
+  graph.metadata("annulus.epsilon", fmt::format("{}", model.epsilon));
+  graph.metadata("annulus.temperature", fmt::format("{}", model.temperature));
+  if (rejects_unknown(model)) {
+    graph.metadata("annulus.unknown_quantiles", fmt::format("[{}]", fmt::join(model.unknown.quantiles, ", ")));
+  }
+  graph.metadata("annulus.head", std::string(to_string(model.head.kind)));
+  for (const char* key : {"backbone", "backbone_sha256", "backbone_output"}) {
+    const auto found = model.provenance.find(key);
+    if (found != model.provenance.end()) graph.metadata(fmt::format("annulus.{}", key), found->second);
+  }
+  const auto preprocessing = model.provenance.find("preprocessing");
+  if (preprocessing != model.provenance.end()) {
+    graph.metadata("annulus.backbone_preprocess", preprocessing->second);
+  }
+  const auto name = model.provenance.find("backbone");
+  const BackboneEntry* const entry = name == model.provenance.end() ? nullptr : find_backbone(name->second);
+  if (entry != nullptr) {
+    graph.metadata("annulus.backbone_licence", entry->licence);
+    graph.metadata("annulus.backbone_trained_on", training_text(*entry));
+  }
+}
+
+}  // namespace
+
+OnnxExportReport export_onnx(const Model& model, const std::filesystem::path& path, bool check) {
+  OnnxModel graph = feature_graph(model);
+  add_record(graph, model);
+  AtomicFile file(path);
+  write_graph(graph, file);
+  OnnxExportReport report;
+  if (check) check_head(model, file.temporary_path(), report);
+  file.commit();
+  return report;
+}
+
+OnnxExportReport export_onnx(const Model& model, const ExportedEncoder& encoder, const std::filesystem::path& path,
+                             bool check) {
+  const FileBytes bytes = map_file(encoder.backbone.file());
+  OnnxModel graph = image_graph(model, encoder.backbone, bytes.bytes, encoder.recipe);
+  add_record(graph, model);
+  // The preprocessing that remains before the input of the file.
+  PreprocessRecipe rest = encoder.recipe;
+  rest.scaling = ValueScaling::kUnit;
+  rest.mean = {};
+  rest.std = {1, 1, 1};
+  rest.channels = ChannelOrder::kRgb;
+  rest.layout = ChannelLayout::kNchw;
+  graph.metadata("annulus.preprocess", to_text(rest));
+  graph.metadata("annulus.backbone_preprocess", to_text(encoder.recipe));
+  graph.metadata("annulus.backbone", encoder.name);
+  graph.metadata("annulus.backbone_sha256", encoder.backbone.sha256());
+  graph.metadata("annulus.backbone_output", encoder.backbone.output_rule());
+  AtomicFile file(path);
+  write_graph(graph, file);
+  OnnxExportReport report;
+  if (check) {
+    check_images(model, encoder, file.temporary_path(), report);
+    // The head again, on rows that random images do not reach.
+    AtomicFile head(path);
+    write_graph(feature_graph(model), head);
+    check_head(model, head.temporary_path(), report);
+  }
+  file.commit();
+  return report;
+}
+
+}  // namespace annulus

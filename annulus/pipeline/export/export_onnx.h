@@ -1,0 +1,44 @@
+// Models as ONNX files, each compared with the library's own predictions before it gets its name.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+#include "annulus/learn/model/model.h"
+#include "annulus/vision/backbone/backbone.h"
+#include "annulus/vision/preprocess/preprocess_recipe.h"
+
+namespace annulus {
+
+// Largest difference of probabilities and scores between ONNX Runtime and this library, for the same features; relative
+// for scores beyond 1 and -1.
+inline constexpr double kExportTolerance = 1e-5;
+// The same from images on, where the two networks round differently; of backbones in half precision, kHalfTolerance.
+inline constexpr double kImageTolerance = 1e-3;
+inline constexpr double kHalfTolerance = 0.02;
+
+struct OnnxExportReport {
+  bool checked = false;
+  std::size_t rows = 0;           // feature rows that were compared: support examples and random ones
+  double difference = 0.0;        // the largest on those rows
+  std::size_t images = 0;         // random images that were compared; 0 for a head alone
+  double image_difference = 0.0;  // the largest on those, from pixels to probabilities
+};
+
+// The head alone: "X" to "label", "probabilities", "unknown_score" (docs/how-to/export.md). ONNX Runtime runs the file
+// before it appears; if predictions differ by more than kExportTolerance, or a label differs, nothing is written and
+// Error{kInternal} gives the difference. Throws Error{kUsage} if ONNX Runtime is missing and `check` is set.
+OnnxExportReport export_onnx(const Model& model, const std::filesystem::path& path, bool check = true);
+
+struct ExportedEncoder {
+  const Backbone& backbone;
+  PreprocessRecipe recipe;  // that the model was trained with
+  std::string name;         // of the backbone, for the record
+};
+
+// Backbone and head in one file: "pixel_values" to the same and "features".
+OnnxExportReport export_onnx(const Model& model, const ExportedEncoder& encoder, const std::filesystem::path& path,
+                             bool check = true);
+
+}  // namespace annulus

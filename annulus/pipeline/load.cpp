@@ -1,0 +1,159 @@
+// Finds out what a path is, and reads or encodes it.
+#include "annulus/pipeline/load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "annulus/base/error.h"
+#include "annulus/eval/score/known_labels.h"
+#include "annulus/store/features/feature_file.h"
+
+namespace annulus {
+namespace {
+
+std::string record_entry(const std::map<std::string, std::string>& record, const char* key) {
+  const auto found = record.find(key);
+  return found == record.end() ? std::string() : found->second;
+}
+
+// Adds the images that a path stands for; the labels of a single folder are kept, those of several may disagree. A file
+// among several is not opened yet: when it is missing it is left out like one that is broken.
+void add_images(const std::string& path, bool alone, ImageList& list) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored) && !(alone && holds_images(path))) {
+    list.paths.push_back(path);
+    return;
+  }
+  ImageList found = list_images(path);
+  if (alone) {
+    list = std::move(found);
+    return;
+  }
+  list.paths.insert(list.paths.end(), found.paths.begin(), found.paths.end());
+  list.warnings.insert(list.warnings.end(), found.warnings.begin(), found.warnings.end());
+}
+
+}  // namespace
+
+void note_broken_images(const ExtractReport& report, const NoteCallback& note) {
+  constexpr std::size_t kShown = 10;
+  if (!note) return;
+  for (std::size_t i = 0; i < std::min(kShown, report.reasons.size()); ++i) {
+    note(fmt::format("left out {}", report.reasons[i]));
+  }
+  if (!report.cache_warning.empty()) note(report.cache_warning);
+  if (report.broken > kShown) note(fmt::format("left out {} images in all", report.broken));
+}
+
+void check_features(const FeatureSet& set, const Model& model, const std::string& model_name) {
+  if (model.head.dimension() != set.dimension()) {
+    fail(ErrorKind::kInput, "{}: expected features of {} dimensions as {} was trained on, found {}", set.source(),
+         model.head.dimension(), model_name, set.dimension());
+  }
+  // Predictions for features of another network, or of images prepared otherwise, would be random.
+  constexpr std::array kKeys{std::pair{"backbone_sha256", "backbone of checksum"},
+                             std::pair{"backbone_output", "backbone output"},
+                             std::pair{"preprocessing", "preprocessing"}};
+  for (const auto& [key, what] : kKeys) {
+    const std::string expected = record_entry(model.provenance, key);
+    const std::string found = record_entry(set.provenance(), key);
+    if (expected.empty() || found.empty() || expected == found) continue;
+    fail(ErrorKind::kInput, "{}: expected features by the {} \"{}\" as {} was trained on, found \"{}\"", set.source(),
+         what, expected, model_name, found);
+  }
+}
+
+FeatureSet encode_images(const ImageList& list, const std::string& source, const Encoder& encoder,
+                         const LoadOptions& options) {
+  if (options.note) std::for_each(list.warnings.begin(), list.warnings.end(), options.note);
+  ExtractReport report;
+  ExtractOptions extracting = extract_options(options.encoder, encoder, options.threads);
+  extracting.first_fraction = options.first_fraction;
+  FeatureSet set = extract_set(list, source, encoder.backbone, encoder.recipe, extracting, report, options.progress);
+  note_broken_images(report, options.note);
+  return set;
+}
+
+FeatureSet load_set(const std::filesystem::path& path, const LoadOptions& options) {
+  report(options.progress, {"read " + path.string(), 0, 0, {}});
+  if (!holds_images(path)) {
+    if (!options.list.empty()) {
+      fail_field(ErrorKind::kUsage, "list", "expected a folder of images for {}, found {}", path.string());
+    }
+    return read_features(path, {options.labels});
+  }
+  ImageListOptions list_options;
+  list_options.for_training = true;
+  list_options.list_file = options.list;
+  const ImageList list = list_images(path, list_options);
+  return encode_images(list, path.string(), open_encoder(options.encoder, options.progress, list.paths.size()),
+                       options);
+}
+
+FeatureSet load_prediction_images(std::span<const std::string> paths, const Model& model, const std::string& model_name,
+                                  const LoadOptions& options) {
+  const Encoder encoder = open_encoder_of(model, model_name, options.encoder, options.progress);
+  const bool alone = paths.size() == 1;
+  ImageList list;
+  for (const std::string& path : paths) add_images(path, alone, list);
+  FeatureSet set =
+      encode_images(list, alone ? paths.front() : fmt::format("{} inputs", paths.size()), encoder, options);
+  check_features(set, model, model_name);
+  return set;
+}
+
+FeatureSet load_scoring_set(const std::string& path, const Model& model, const std::string& model_name,
+                            const LoadOptions& options) {
+  if (!holds_images(path)) {
+    if (!options.list.empty()) {
+      fail_field(ErrorKind::kUsage, "list", "expected a folder of images for {}, found {}", path);
+    }
+    FeatureSet set = read_features(path, {options.labels});
+    KnownLabels(set, model.class_names).check(path);
+    check_features(set, model, model_name);
+    return set;
+  }
+  if (!options.labels.empty()) {
+    fail_field(ErrorKind::kUsage, "labels", "expected a feature file for {}, found images in {}", path);
+  }
+  ImageListOptions list_options;
+  list_options.list_file = options.list;
+  const ImageList list = list_images(path, list_options);
+  KnownLabels(list.labels, list.class_names, list.is_train, model.class_names).check(path);
+  const Encoder encoder = open_encoder_of(model, model_name, options.encoder, options.progress);
+  FeatureSet set = encode_images(list, path, encoder, options);
+  check_features(set, model, model_name);
+  return set;
+}
+
+FeatureSet load_prediction_image(std::span<const std::byte> file, const std::string& source, const Model& model,
+                                 const std::string& model_name, const LoadOptions& options) {
+  const Encoder encoder = open_encoder_of(model, model_name, options.encoder, options.progress);
+  const std::vector<float> row = extract_image(file, source, encoder.backbone, encoder.recipe);
+  Matrix<float> features(1, row.size());
+  std::copy(row.begin(), row.end(), features.row(0).begin());
+  FeatureSetParts parts = parts_of(std::move(features));
+  parts.paths = {"-"};
+  parts.source = source;
+  FeatureSet set(std::move(parts));
+  check_features(set, model, model_name);
+  return set;
+}
+
+FeatureSet load_prediction_set(std::span<const std::string> paths, const Model& model, const std::string& model_name,
+                               const LoadOptions& options) {
+  if (paths.size() != 1 || holds_images(paths.front())) {
+    return load_prediction_images(paths, model, model_name, options);
+  }
+  FeatureSet set = read_features(paths.front(), {options.labels});
+  check_features(set, model, model_name);
+  return set;
+}
+
+}  // namespace annulus

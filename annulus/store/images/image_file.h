@@ -1,0 +1,19 @@
+// Reads image files from disk.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <vector>
+
+#include "annulus/vision/image/image.h"
+
+namespace annulus {
+
+// The whole file, if it has at most `max_bytes`. Throws Error{kIo} if it cannot be read or is not a regular file and
+// Error{kFormat} if it is larger.
+std::vector<std::byte> load_image_bytes(const std::filesystem::path& path, std::size_t max_bytes);
+
+// The decoded file; errors name its path.
+Image read_image(const std::filesystem::path& path, const DecodeOptions& options = {});
+
+}  // namespace annulus

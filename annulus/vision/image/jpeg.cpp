@@ -1,0 +1,180 @@
+// JPEG through the libjpeg interface of libjpeg-turbo: accurate DCT and smooth chroma upsampling, its defaults.
+#include "annulus/vision/image/jpeg.h"
+
+#include <algorithm>
+#include <array>
+#include <csetjmp>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+// jpeglib.h needs <cstdio> before it, jerror.h needs jpeglib.h.
+// clang-format off
+#include <jpeglib.h>
+#include <jerror.h>
+// clang-format on
+
+#include "annulus/base/error.h"
+
+namespace annulus {
+namespace {
+
+// Progressive files carry some 10 scans; each scan of a hostile one costs a pass over the whole image.
+constexpr int kMaxScans = 100;
+// Huffman-coded data spends at least a bit on a block of 64 pixels (half of that for odd sampling factors).
+constexpr std::size_t kMaxPixelsPerByte = 1024;
+// Arithmetic coding has no such bound, and its decoder invents zeros where the data ends: this allows blank pages.
+constexpr std::size_t kMaxArithmeticPixelsPerByte = 65536;
+
+// libjpeg reports by callbacks and leaves by longjmp. Every function below that calls setjmp holds no object with a
+// destructor, and what changes after setjmp lives in this class.
+class JpegFile {
+ public:
+  JpegFile() {
+    info_.err = jpeg_std_error(&errors_);
+    errors_.error_exit = [](j_common_ptr info) { of(info)->leave(); };
+    errors_.output_message = [](j_common_ptr) {};
+    errors_.emit_message = [](j_common_ptr info, int level) {
+      if (level < 0 && loses_pixels(info->err->msg_code)) of(info)->leave();
+    };
+    info_.client_data = this;
+  }
+  ~JpegFile() { jpeg_destroy_decompress(&info_); }
+  JpegFile(const JpegFile&) = delete;
+  JpegFile& operator=(const JpegFile&) = delete;
+
+  // Both return false with message() set when the file is rejected.
+  bool read_header(std::span<const std::byte> file) {
+    if (setjmp(jump_) != 0) return false;
+    jpeg_create_decompress(&info_);
+    jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(file.data()), file.size());
+    jpeg_save_markers(&info_, JPEG_APP0 + 1, 0xFFFF);
+    jpeg_read_header(&info_, TRUE);
+    return true;
+  }
+
+  bool start(J_COLOR_SPACE colours) {
+    if (setjmp(jump_) != 0) return false;
+    progress_.progress_monitor = [](j_common_ptr info) {
+      JpegFile* self = of(info);
+      if (self->info_.input_scan_number > kMaxScans) {
+        std::snprintf(self->message_.data(), self->message_.size(), "more than %d scans", kMaxScans);
+        std::longjmp(self->jump_, 1);
+      }
+    };
+    info_.progress = &progress_;
+    info_.out_color_space = colours;
+    jpeg_start_decompress(&info_);
+    return true;
+  }
+
+  // Reads the next rows into row_pointers and returns how many were read; 0 when the file is rejected.
+  std::size_t read_rows(std::uint8_t** row_pointers, std::size_t count) {
+    if (setjmp(jump_) != 0) return 0;
+    return jpeg_read_scanlines(&info_, row_pointers, static_cast<JDIMENSION>(count));
+  }
+
+  const jpeg_decompress_struct& info() const { return info_; }
+  std::string message() const { return message_.data(); }
+  bool is_cut_short() const { return info_.err->msg_code == JWRN_JPEG_EOF; }
+
+ private:
+  static JpegFile* of(j_common_ptr info) { return static_cast<JpegFile*>(info->client_data); }
+
+  static bool loses_pixels(int code) {
+    return code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE ||
+           code == JWRN_ARITH_BAD_CODE || code == JWRN_MUST_RESYNC;
+  }
+
+  [[noreturn]] void leave() {
+    info_.err->format_message(reinterpret_cast<j_common_ptr>(&info_), message_.data());
+    std::longjmp(jump_, 1);
+  }
+
+  jpeg_decompress_struct info_{};
+  jpeg_error_mgr errors_{};
+  jpeg_progress_mgr progress_{};
+  std::jmp_buf jump_{};
+  std::array<char, JMSG_LENGTH_MAX> message_{};
+};
+
+[[noreturn]] void reject(const JpegFile& jpeg, std::string_view source) {
+  if (jpeg.is_cut_short()) {
+    fail(ErrorKind::kFormat, "{}: the JPEG file is truncated: its data ends before the last pixel", source);
+  }
+  fail(ErrorKind::kFormat, "{}: the JPEG file cannot be decoded: {}", source, jpeg.message());
+}
+
+int orientation_of(const jpeg_decompress_struct& info) {
+  for (const jpeg_marker_struct* marker = info.marker_list; marker != nullptr; marker = marker->next) {
+    if (marker->data_length >= 6 && std::memcmp(marker->data, "Exif\0", 5) == 0) {
+      return exif_orientation(std::as_bytes(std::span(marker->data, marker->data_length)));
+    }
+  }
+  return 1;
+}
+
+// CMYK as Adobe writes it, 255 for no ink, to RGB with the roundings of Pillow's own conversion.
+void convert_cmyk_row(const std::uint8_t* cmyk, std::size_t width, std::uint8_t* rgb) {
+  for (std::size_t x = 0; x < width; ++x) {
+    const unsigned light = cmyk[4 * x + 3];
+    for (std::size_t c = 0; c < 3; ++c) {
+      const unsigned product = (255U - cmyk[4 * x + c]) * light + 128U;
+      rgb[3 * x + c] = static_cast<std::uint8_t>(light - ((product + (product >> 8)) >> 8));
+    }
+  }
+}
+
+void read_rgb(JpegFile& jpeg, Image& image, std::string_view source) {
+  std::array<std::uint8_t*, 16> pointers{};
+  std::size_t y = 0;
+  while (y < image.height) {
+    const std::size_t count = std::min(pointers.size(), image.height - y);
+    for (std::size_t i = 0; i < count; ++i) pointers[i] = image.rows().row(y + i).data();
+    const std::size_t read = jpeg.read_rows(pointers.data(), count);
+    if (read == 0) reject(jpeg, source);
+    y += read;
+  }
+}
+
+void read_cmyk(JpegFile& jpeg, Image& image, std::string_view source) {
+  std::vector<std::uint8_t> row(4 * image.width);
+  std::uint8_t* pointer = row.data();
+  for (std::size_t y = 0; y < image.height; ++y) {
+    if (jpeg.read_rows(&pointer, 1) == 0) reject(jpeg, source);
+    convert_cmyk_row(row.data(), image.width, image.rows().row(y).data());
+  }
+}
+
+}  // namespace
+
+DecodedImage decode_jpeg(std::span<const std::byte> file, const DecodeLimits& limits, std::string_view source) {
+  JpegFile jpeg;
+  if (!jpeg.read_header(file)) reject(jpeg, source);
+  const std::size_t width = jpeg.info().image_width;
+  const std::size_t height = jpeg.info().image_height;
+  check_image_size(width, height, limits, "JPEG", source);
+  const std::size_t most = jpeg.info().arith_code ? kMaxArithmeticPixelsPerByte : kMaxPixelsPerByte;
+  if (width * height / most > file.size()) {
+    fail(ErrorKind::kFormat, "{}: the JPEG file is truncated: {} bytes cannot hold {} x {} pixels", source, file.size(),
+         width, height);
+  }
+  const int components = jpeg.info().num_components;
+  if (components != 1 && components != 3 && components != 4) {
+    fail(ErrorKind::kFormat, "{}: expected a JPEG with 1, 3 or 4 colour components, found {}", source, components);
+  }
+  if (!jpeg.start(components == 4 ? JCS_CMYK : JCS_RGB)) reject(jpeg, source);
+
+  DecodedImage decoded{make_image(width, height), orientation_of(jpeg.info())};
+  if (components == 4) {
+    read_cmyk(jpeg, decoded.image, source);
+  } else {
+    read_rgb(jpeg, decoded.image, source);
+  }
+  return decoded;
+}
+
+}  // namespace annulus

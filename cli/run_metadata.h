@@ -1,0 +1,24 @@
+// Metadata of the protocols' results, and the file that finished runs are cached in.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "annulus/eval/protocols/run_metadata.h"
+#include "annulus/store/files/machine.h"
+#include "annulus/store/results/run_cache_file.h"
+
+namespace annulus::cli {
+
+// Names the data of a result by all checksums of its metadata, for the keys of cached runs.
+std::string data_name(const RunMetadata& metadata);
+
+// --against of the protocols.
+void add_against(CLI::App& command, std::string& method);
+// --resume of the protocols.
+void add_resume(CLI::App& command, std::string& file);
+// The file of cached runs. Where `file` is empty: none, or one that the processes of a launcher share.
+std::unique_ptr<RunCacheFile> open_run_cache(const std::string& file);
+
+}  // namespace annulus::cli

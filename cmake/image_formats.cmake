@@ -1,0 +1,43 @@
+# The libraries of image formats beyond JPEG, PNG, WebP and BMP. All are required unless the list is made shorter; a build without one
+# still knows its files, and says which package would bring it (docs/decisions/0171-every-photo.md).
+set(ANNULUS_ALL_IMAGE_FORMATS heif tiff gif jxl raw)
+set(ANNULUS_IMAGE_FORMATS "${ANNULUS_ALL_IMAGE_FORMATS}" CACHE STRING "Image formats to read beside JPEG, PNG, WebP and BMP: heif tiff gif jxl raw")
+set(annulus_module_of_heif libheif)
+set(annulus_module_of_tiff libtiff-4)
+set(annulus_module_of_gif libgif)
+set(annulus_module_of_jxl libjxl)
+set(annulus_module_of_raw libraw_r)
+
+set(ANNULUS_FIND_IMAGE_FORMATS "")
+foreach(format IN LISTS ANNULUS_IMAGE_FORMATS)
+  if(NOT format IN_LIST ANNULUS_ALL_IMAGE_FORMATS)
+    message(FATAL_ERROR "ANNULUS_IMAGE_FORMATS: expected some of ${ANNULUS_ALL_IMAGE_FORMATS}, found ${format}")
+  endif()
+  string(TOUPPER ${format} name)
+  pkg_check_modules(${name} IMPORTED_TARGET ${annulus_module_of_${format}})
+  if(NOT ${name}_FOUND)
+    message(FATAL_ERROR "The library of ${format} images (${annulus_module_of_${format}}) is missing: install the packages of "
+                        "scripts/packages.txt, or leave ${format} out of -DANNULUS_IMAGE_FORMATS=\"${ANNULUS_IMAGE_FORMATS}\"")
+  endif()
+  # For the installed package, which has to find the same libraries.
+  string(APPEND ANNULUS_FIND_IMAGE_FORMATS "pkg_check_modules(${name} REQUIRED IMPORTED_TARGET ${annulus_module_of_${format}})\n")
+endforeach()
+
+# Links the libraries, and leaves the decoders of the others out of `target`. Flags go to the one file that needs them.
+function(annulus_link_image_formats target)
+  set(folder ${PROJECT_SOURCE_DIR}/annulus/vision/image)
+  foreach(format IN LISTS ANNULUS_ALL_IMAGE_FORMATS)
+    string(TOUPPER ${format} name)
+    set(file ${folder}/${format}.cpp)
+    if(format STREQUAL raw)
+      set(file ${folder}/camera_raw.cpp)
+    endif()
+    if(format IN_LIST ANNULUS_IMAGE_FORMATS)
+      target_link_libraries(${target} PRIVATE $<LINK_ONLY:PkgConfig::${name}>)
+      set_property(SOURCE ${file} TARGET_DIRECTORY ${target} APPEND PROPERTY INCLUDE_DIRECTORIES ${${name}_INCLUDE_DIRS})
+      set_property(SOURCE ${folder}/image.cpp TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_DEFINITIONS ANNULUS_WITH_${name})
+    else()
+      set_property(SOURCE ${file} TARGET_DIRECTORY ${target} PROPERTY HEADER_FILE_ONLY ON)
+    endif()
+  endforeach()
+endfunction()

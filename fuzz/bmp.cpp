@@ -1,0 +1,8 @@
+// Fuzzes decoding of BMP files, whatever they begin with.
+#include "annulus/vision/image/bmp.h"
+
+#include "fuzz/fuzz_image.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return annulus::fuzz_image(data, size, annulus::decode_bmp);
+}

@@ -1,0 +1,127 @@
+// The map, confused classes and findings of a project as JSON, and its exports.
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "annulus/base/error.h"
+#include "server/studio/studio_api.h"
+
+namespace annulus::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using studio::ExportKind;
+using studio::Findings;
+constexpr std::size_t kMostFindings = 300;
+// Coordinates as whole numbers: 20,000 photos are a third of a megabyte.
+constexpr double kMapUnits = 10000.0;
+
+double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+Json coordinates(const std::vector<ClassMap::Point>& points) {
+  Json x = Json::array();
+  Json y = Json::array();
+  for (const ClassMap::Point& point : points) {
+    x.push_back(std::lround(point.x * kMapUnits));
+    y.push_back(std::lround(point.y * kMapUnits));
+  }
+  return {{"x", std::move(x)}, {"y", std::move(y)}};
+}
+
+Json confused_json(const Findings& findings) {
+  const auto& names = findings.photos->class_names;
+  Json json = Json::array();
+  for (const ConfusedClasses& pair : findings.confused) {
+    Json photos = Json::array();
+    for (const std::uint32_t row : pair.rows) photos.push_back(findings.photos->photos.at(row));
+    const auto label = static_cast<std::size_t>(pair.label);
+    json.push_back({{"name", names[label]},
+                    {"taken_for", names[static_cast<std::size_t>(pair.taken_for)]},
+                    {"count", pair.count},
+                    {"of", findings.photos->class_photos[label]},
+                    {"photos", photos}});
+  }
+  return json;
+}
+
+Json findings_json(const Findings& findings, const studio::ProjectState& state) {
+  Json json = Json::array();
+  for (const AuditFinding& finding : actionable_findings(findings, state, kMostFindings)) {
+    Json entry = {{"kind", to_string(finding.kind)}, {"name", finding.class_name}, {"other", finding.other_class}};
+    if (finding.row) entry["photo"] = findings.photos->photos.at(*finding.row);
+    if (finding.other_row) entry["other_photo"] = findings.photos->photos.at(*finding.other_row);
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+Response json_body(const Json& json) {
+  Response response;
+  response.body = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return response;
+}
+
+struct ExportFormat {
+  const char* name;  // in the address
+  ExportKind kind;
+  const char* content_type;
+  const char* ending;  // of the file's name
+};
+constexpr std::array<ExportFormat, 4> kExports = {{
+    {"model", ExportKind::kModel, "application/octet-stream", ".safetensors"},
+    {"onnx", ExportKind::kOnnx, "application/octet-stream", ".onnx"},
+    {"card", ExportKind::kCard, "text/markdown; charset=utf-8", "-card.md"},
+    {"report", ExportKind::kReport, "text/html; charset=utf-8", "-report.html"},
+}};
+
+}  // namespace
+
+Response get_analysis(Studio& studio, const Request&) {
+  studio.request_analysis();
+  const auto findings = studio.findings();
+  Json json = {{"current", studio.status().analysis_current}, {"broken", Json::array()}};
+  for (const std::string& id : studio.failed()) {
+    json["broken"].push_back({{"photo", id},
+                              {"reason", studio.error_of(id)},
+                              {"name", studio.read([&](const Project& p) { return p.state().photo(id).class_name; })}});
+  }
+  if (findings) {
+    json["confused"] = confused_json(*findings);
+    json["findings"] = studio.read([&](const Project& p) { return findings_json(*findings, p.state()); });
+    json["recognised"] = rounded(findings->audit.recognised);
+  }
+  return json_body(json);
+}
+
+Response get_map(const Studio& studio, const Request&) {
+  const auto map = studio.map();
+  if (!map) return json_body({{"classes", Json::array()}});
+  Json json = {{"units", kMapUnits},
+               {"shown", rounded(map->map.shown)},
+               {"classes", map->class_names},
+               {"counts", map->class_photos},
+               {"prototypes", coordinates(map->map.points)},
+               {"photos", coordinates(map->map.rows)}};
+  json["photos"]["class"] = map->labels;
+  json["photos"]["id"] = map->photos;
+  return json_body(json);
+}
+
+Response get_export(Studio& studio, const Request& request) {
+  const std::string& what = request.captures.at("what");
+  for (const ExportFormat& format : kExports) {
+    if (what != format.name) continue;
+    Response response;
+    response.body = studio.export_as(format.kind);
+    response.content_type = format.content_type;
+    response.headers.emplace_back("Content-Disposition",
+                                  fmt::format("attachment; filename=\"annulus{}\"", format.ending));
+    return response;
+  }
+  fail(ErrorKind::kUsage, "expected model, onnx, card or report, found \"{}\"", what);
+}
+
+}  // namespace annulus::server

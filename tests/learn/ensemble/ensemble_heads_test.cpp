@@ -1,0 +1,99 @@
+// EnsembleHeads: closed forms against their definitions, and the sum of heads.
+#include "annulus/learn/ensemble/ensemble_heads.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "annulus/base/matrix.h"
+#include "annulus/learn/method/training_accuracy.h"
+
+namespace annulus {
+namespace {
+
+// Rows of length 1 that differ from class to class and, by a wave of their own, from each other.
+TrainingExamples<float> wavy_rows(std::size_t classes, std::size_t shots, std::size_t dimension) {
+  Matrix<float> features(classes * shots, dimension);
+  std::vector<std::int32_t> labels;
+  for (std::size_t i = 0; i < features.rows(); ++i) {
+    labels.push_back(static_cast<std::int32_t>(i / shots));
+    for (std::size_t j = 0; j < dimension; ++j) {
+      const double phase = static_cast<double>((i / shots + 1) * (j + 2));
+      const double own = static_cast<double>((i + 3) * (j + 1));
+      features(i, j) = static_cast<float>(1.5 + std::sin(0.7 * phase) + 0.4 * std::cos(1.3 * own));
+    }
+  }
+  return make_training_examples<float>(std::move(features), std::move(labels), classes, NoiseShape::kEllipsoidal);
+}
+
+TEST(EnsembleHeads, PrototypesAreOfLengthOneAndPointAtTheirClass) {
+  const TrainingExamples<float> rows = wavy_rows(5, 3, 16);
+  const Matrix<float> plain = prototype_weights(rows, {});
+  for (std::size_t c = 0; c < 5; ++c) {
+    double length = 0.0;
+    double along = 0.0;
+    for (std::size_t j = 0; j < 16; ++j) {
+      const double sum = rows.features(3 * c, j) + rows.features(3 * c + 1, j) + rows.features(3 * c + 2, j);
+      length += static_cast<double>(plain(c, j)) * static_cast<double>(plain(c, j));
+      along += static_cast<double>(plain(c, j)) * sum;
+    }
+    EXPECT_NEAR(length, 1.0, 1e-5);
+    double sum_length = 0.0;
+    for (std::size_t j = 0; j < 16; ++j) {
+      const double sum = rows.features(3 * c, j) + rows.features(3 * c + 1, j) + rows.features(3 * c + 2, j);
+      sum_length += sum * sum;
+    }
+    EXPECT_NEAR(along, std::sqrt(sum_length), 1e-4);
+  }
+}
+
+TEST(EnsembleHeads, WithWeightZeroLeaveTheTrainedHeadUnchanged) {
+  const TrainingExamples<float> rows = wavy_rows(6, 4, 16);
+  const Head<float> trained = initial_head<float>(HeadKind::kCosine, 6, 16, 3, 0);
+  const Head<float> head = with_ensemble_heads(trained, rows, {1e-12, 0.1, 1e-9}, 1);
+  ASSERT_EQ(head.kind, HeadKind::kLinear);
+  Matrix<float> expected(rows.rows(), 6);
+  Matrix<float> found(rows.rows(), 6);
+  compute_logits(trained, rows.features.view(), expected.view());
+  compute_logits(head, rows.features.view(), found.view());
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    for (std::size_t c = 0; c < 6; ++c) EXPECT_NEAR(found(i, c), expected(i, c), 2e-4F);
+  }
+}
+
+// A head of noise names rows at random; ridge regression beside it names them all.
+TEST(EnsembleHeads, OutvoteAnUntrainedHead) {
+  const TrainingExamples<float> rows = wavy_rows(8, 4, 24);
+  const Head<float> noise = initial_head<float>(HeadKind::kCosine, 8, 24, 5, 0);
+  TrainOptions examples;
+  examples.threads = 1;
+  EXPECT_LT(training_accuracy(noise, rows, examples), 0.5);
+  EXPECT_EQ(training_accuracy(with_ensemble_heads(noise, rows, {9.0, 0.01, 0.0}, 1), rows, examples), 1.0);
+}
+
+TEST(EnsembleHeads, OfRowsThatAreAllTheSameAddNothing) {
+  Matrix<float> features(6, 4);
+  for (std::size_t i = 0; i < 6; ++i) features(i, 1) = 2.0F;
+  const TrainingExamples<float> rows =
+      make_training_examples<float>(std::move(features), {0, 0, 1, 1, 2, 2}, 3, NoiseShape::kEllipsoidal);
+  const Head<float> trained = initial_head<float>(HeadKind::kCosine, 3, 4, 3, 0);
+  const Head<float> head = with_ensemble_heads(trained, rows, {0.7}, 1);
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (const float value : head.direction.row(c)) EXPECT_TRUE(std::isfinite(value));
+    EXPECT_TRUE(std::isfinite(head.bias[c]));
+  }
+}
+
+TEST(EnsembleHeads, DoNotDependOnTheNumberOfThreads) {
+  const TrainingExamples<float> rows = wavy_rows(70, 2, 24);
+  const Head<float> trained = initial_head<float>(HeadKind::kCosine, 70, 24, 3, 0);
+  const Head<float> one = with_ensemble_heads(trained, rows, {0.7}, 1);
+  const Head<float> three = with_ensemble_heads(trained, rows, {0.7}, 3);
+  EXPECT_EQ(one.bias, three.bias);
+  for (std::size_t c = 0; c < 70; ++c) {
+    EXPECT_TRUE(std::equal(one.direction.row(c).begin(), one.direction.row(c).end(), three.direction.row(c).begin()));
+  }
+}
+
+}  // namespace
+}  // namespace annulus

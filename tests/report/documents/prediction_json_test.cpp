@@ -1,0 +1,95 @@
+// The JSON of a prediction: its keys, their order, its numbers to the last bit, names that need escapes.
+#include "annulus/report/documents/prediction_json.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace annulus {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::vector<std::string> kNames{"heron", "wren \"jenny\"", "owl"};
+
+SupportSet support_of(std::vector<std::string> paths) {
+  SupportSet support;
+  support.labels = {0, 1, 2};
+  support.paths = std::move(paths);
+  return support;
+}
+
+Prediction prediction() {
+  Prediction made;
+  made.top = {{1, 0.7F}, {0, 0.1F}, {2, 1.0F / 3.0F}};
+  made.unknown_score = 2.0F;
+  return made;
+}
+
+std::string written(const PredictionJson& json, const PredictionJsonRow& row) {
+  std::string text = "kept";
+  json.write(row, text);
+  EXPECT_EQ(text.substr(0, 4), "kept");
+  return text.substr(4);
+}
+
+TEST(PredictionJson, NamesTheRowByPathOrNumber) {
+  const SupportSet none;
+  const PredictionJson json(kNames, none, 1.0);
+  const Prediction made = prediction();
+  EXPECT_EQ(
+      written(json, {.prediction = made, .row = 4, .top = 1}),
+      R"({"row":4,"label":"wren \"jenny\"","probability":0.7,"top":[{"label":"wren \"jenny\"","probability":0.7}]})");
+  EXPECT_EQ(Json::parse(written(json, {.prediction = made, .row = 4, .path = "a/\"b\".png"}))["path"], "a/\"b\".png");
+  EXPECT_EQ(Json::parse(written(json, {.prediction = made}))["top"].size(), 3U);
+  EXPECT_EQ(json.quoted_names()[1], R"("wren \"jenny\"")");
+}
+
+TEST(PredictionJson, NumbersGiveTheSameFloatBack) {
+  const SupportSet none;
+  const PredictionJson json(kNames, none, 1.0);
+  Prediction made = prediction();
+  for (const float value : {1.0F / 3.0F, 1e-7F, 1.0F, 0.0F, std::numeric_limits<float>::denorm_min()}) {
+    made.top.front().probability = value;
+    const Json read = Json::parse(written(json, {.prediction = made}));
+    EXPECT_EQ(read["probability"].get<float>(), value);
+    EXPECT_TRUE(read["probability"].is_number_float()) << read;
+  }
+}
+
+TEST(PredictionJson, SaysWhatIsRejected) {
+  const SupportSet none;
+  const PredictionJson json(kNames, none, 1.0);
+  const Prediction made = prediction();
+  const Json known = Json::parse(written(json, {.prediction = made, .may_reject = true}));
+  EXPECT_EQ(known["unknown"], false);
+  EXPECT_EQ(known["label"], kNames[1]);
+  EXPECT_EQ(known["unknown_score"], 2.0);
+  const Json rejected = Json::parse(written(json, {.prediction = made, .may_reject = true, .rejected = true}));
+  EXPECT_EQ(rejected["unknown"], true);
+  EXPECT_EQ(rejected["label"], "unknown");
+  EXPECT_EQ(rejected["best"], kNames[1]);
+  EXPECT_EQ(rejected["top"][0]["label"], kNames[1]);
+  EXPECT_FALSE(Json::parse(written(json, {.prediction = made})).contains("unknown"));
+}
+
+TEST(PredictionJson, Explains) {
+  Prediction made = prediction();
+  made.explanation = Explanation{{{2, 0.5F}, {0, 0.25F}}, RankedClass{0, 0.1F}, std::numeric_limits<float>::infinity()};
+  const SupportSet named = support_of({"a.png", "b.png", "c.png"});
+  const Json with_paths = Json::parse(written(PredictionJson(kNames, named, 1.5), {.prediction = made}))["explain"];
+  EXPECT_EQ(with_paths["nearest"], Json::parse(R"([{"path":"c.png","training_row":2,"label":"owl","cosine":0.5},
+                            {"path":"a.png","training_row":0,"label":"heron","cosine":0.25}])"));
+  EXPECT_EQ(with_paths["runner_up"], Json::parse(R"({"label":"heron","probability":0.1})"));
+  EXPECT_TRUE(with_paths["boundary_distance"].is_null());
+  EXPECT_EQ(with_paths["epsilon"], 1.5);
+  const SupportSet unnamed = support_of({});
+  const Json without = Json::parse(written(PredictionJson(kNames, unnamed, 1.5), {.prediction = made}))["explain"];
+  EXPECT_FALSE(without["nearest"][0].contains("path"));
+}
+
+}  // namespace
+}  // namespace annulus
