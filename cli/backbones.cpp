@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 #include "annulus/base/error.h"
@@ -39,9 +41,15 @@ std::string table_line(const BackboneEntry& entry) {
 void print_table() {
   fmt::print("  {:<21} {:>4} {:>3} {:>5} {:<6} {:<15} {:>5} {:<13} {}\n", "name", "dim", "px", "MB", "labels",
              "ImageNet %", "ms", "choose", "licence");
-  for (const BackboneEntry& entry : known_backbones()) fmt::print("{}", table_line(entry));
+  std::string_view family;
+  for (const BackboneEntry& entry : known_backbones()) {
+    if (entry.family != family) fmt::print("{}\n", entry.family);
+    family = entry.family;
+    fmt::print("{}", table_line(entry));
+  }
   fmt::print(
       "\n> on this machine   * commercial use is not allowed, as far as is known   + to be fetched by hand\n"
+      "MB: the size of the download; ?: its publisher does not say\n"
       "ms: an image on one thread, once annulus backbones --measure NAME was run\n"
       "annulus backbones --json: addresses, checksums and sources\n");
 }

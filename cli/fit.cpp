@@ -1,6 +1,8 @@
 // annulus fit: learns a model from labelled features.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -121,17 +123,23 @@ std::string chance_text(std::size_t classes) {
   return right < 1.0 ? fmt::format("{:.2g}", right) : fmt::format("{:.0f}", right);
 }
 
-void print_summary(const FitOptions& options, const Recipe& recipe, const ModelFit& fitted,
-                   const std::string& backbone) {
+// What the summary says of the data.
+struct DataFacts {
+  std::string backbone;           // which encoded them, and what a better one costs; empty: they are no photos
+  std::size_t test_examples = 0;  // marked as such, so not learnt from
+};
+
+void print_summary(const FitOptions& options, const Recipe& recipe, const ModelFit& fitted, const DataFacts& facts) {
   const Model& model = fitted.model;
-  fmt::print("learnt {} classes from {} examples of {} dimensions in {:.2f} s\n", model.head.classes(),
-             model.training.examples.value_or(0), model.head.dimension(),
-             fitted.fit.seconds + fitted.calibration_seconds);
   if (const TrainingRecord::HeldOut& held_out = model.training.held_out; held_out.examples) {
     fmt::print(
         "about {:.0f} of 100 new examples of these classes right, as of {} that were held out in turn (by chance {})\n",
         100.0 * *held_out.accuracy, *held_out.examples, chance_text(model.head.classes()));
   }
+  fmt::print("learnt {} classes from {} examples of {} dimensions in {:.2f} s{}\n", model.head.classes(),
+             model.training.examples.value_or(0), model.head.dimension(),
+             fitted.fit.seconds + fitted.calibration_seconds,
+             facts.test_examples > 0 ? fmt::format("; {} test examples were left out", facts.test_examples) : "");
   if (const auto caught = unknown_catch_rate(model.unknown, kFalseReject)) {
     fmt::print("{}\n", rejection_text(kFalseReject, *caught));
   }
@@ -140,7 +148,7 @@ void print_summary(const FitOptions& options, const Recipe& recipe, const ModelF
     fmt::print("metric of the backbone ({}) {}\n", prior->checksum.substr(0, kShownDigits),
                fitted.fit.metric_prior ? "used" : "not used: it does not suit the training examples");
   }
-  if (!backbone.empty()) fmt::print("{}\n", backbone);
+  if (!facts.backbone.empty()) fmt::print("{}\n", facts.backbone);
   if (options.verbose) print_details(recipe, fitted);
   fmt::print("wrote {}\n", options.output);
 }
@@ -189,9 +197,10 @@ void gather_company(const FitOptions& options, const FeatureSet& set, FitCompany
 
 // The set itself is let go: what it has in memory is not needed any more.
 TrainingData load_training_data(const FitOptions& options, std::size_t shots, ProgressBar& bar, FitCompany& company,
-                                Recipe& recipe, std::string& backbone) {
+                                Recipe& recipe, DataFacts& facts) {
   const FeatureSet set = load_data(options.data, options.run.threads, bar);
-  if (holds_images(options.data.path)) backbone = backbone_text(set);
+  if (holds_images(options.data.path)) facts.backbone = backbone_text(set);
+  facts.test_examples = static_cast<std::size_t>(std::count(set.is_train().begin(), set.is_train().end(), 0));
   const Split split = draw_split(set, {shots, options.run.seed});
   add_metric_prior(options.recipe.metric, set.provenance(), set.dimension(), recipe);
   gather_company(options, set, company, recipe);
@@ -205,12 +214,12 @@ void run_fit(const FitOptions& options) {
   Recipe recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
   ModelFit fitted;
   FitCompany company;
-  std::string backbone;
+  DataFacts facts;
   {
     ProgressBar bar(options.run.quiet);
     // Before the data, so that the others end where one process cannot read them.
     company.communicator = open_communicator();
-    TrainingData data = load_training_data(options, shots, bar, company, recipe, backbone);
+    TrainingData data = load_training_data(options, shots, bar, company, recipe, facts);
     fitted = fit_model(std::move(data), recipe, {options.calibrate, options.strip, options.run.seed, options.shots},
                        bar.callback());
   }
@@ -219,7 +228,7 @@ void run_fit(const FitOptions& options) {
   write_model(fitted.model, options.output);
   if (company.log) company.log->remove();
   if (!options.json.empty()) write_json(options.json, fit_json(options, recipe, fitted));
-  if (!options.run.quiet && options.json != "-") print_summary(options, recipe, fitted, backbone);
+  if (!options.run.quiet && options.json != "-") print_summary(options, recipe, fitted, facts);
 }
 
 }  // namespace

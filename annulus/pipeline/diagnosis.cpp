@@ -42,14 +42,21 @@ Finding look_at_runtime(bool can_download) {
     const bool absent = lacks_runtime();
     Finding finding{"image support", absent && can_download, true, error.what()};
     if (absent) finding.found = "ONNX Runtime is not there yet: it is downloaded with the first network";
-    if (absent && !can_download) finding.mend = "make downloads work (below), or set ANNULUS_ONNXRUNTIME to its file";
-    if (!absent) finding.mend = "build with images, or set ANNULUS_ONNXRUNTIME to a library that can be used";
+    if (finding.ok) return finding;
+    if (absent) {
+      finding.mend =
+          "annulus backbones get mobilenet-0.25, once downloads work (below); or export ANNULUS_ONNXRUNTIME=FILE";
+    } else if (const char* chosen = std::getenv("ANNULUS_ONNXRUNTIME"); chosen != nullptr && *chosen != '\0') {
+      finding.mend = "unset ANNULUS_ONNXRUNTIME, or export ANNULUS_ONNXRUNTIME=FILE with a library that can be used";
+    } else {
+      finding.mend = "scripts/build release, in the sources; or export ANNULUS_ONNXRUNTIME=FILE";
+    }
     return finding;
   }
 }
 
 Finding look_at_cache() {
-  Finding finding{"cache folder", false, true, {}, "set ANNULUS_CACHE to a folder that can be written"};
+  Finding finding{"cache folder", false, true, {}, "export ANNULUS_CACHE=FOLDER, one that can be written"};
   try {
     const std::filesystem::path folder = cache_folder();
     std::error_code error;
@@ -64,7 +71,7 @@ Finding look_at_cache() {
 
 // Of the cache folder, or of the folder above it that is there.
 Finding look_at_disk() {
-  Finding finding{"disk", false, true, {}, "free some space, or set ANNULUS_CACHE to a folder on another disk"};
+  Finding finding{"disk", false, true, {}, "export ANNULUS_CACHE=FOLDER, on a disk with more room"};
   try {
     std::filesystem::path folder = cache_folder();
     std::error_code error;
@@ -72,6 +79,10 @@ Finding look_at_disk() {
     const double gigabytes = static_cast<double>(std::filesystem::space(folder).available) / 1e9;
     finding.found = fmt::format("{:.1f} GB free for the cache, in {}", gigabytes, folder.string());
     finding.ok = gigabytes >= kLeastGigabytes;
+    if (std::filesystem::is_directory(cache_folder() / "features", error)) {
+      finding.mend = fmt::format("rm -r {}, which is computed again when needed; or {}",
+                                 (cache_folder() / "features").string(), finding.mend);
+    }
     if (finding.ok) finding.mend.clear();
   } catch (const std::exception& error) {
     finding.found = error.what();
@@ -112,7 +123,8 @@ Finding look_at_downloads() {
   try {
     return {"downloads", true, false, fmt::format("{}, by {}", fetch_script().string(), npm)};
   } catch (const Error& error) {
-    return {"downloads", false, false, error.what(), "install the program whole, with its share/annulus"};
+    return {"downloads", false, false, error.what(),
+            "export ANNULUS_SHARE=FOLDER, the one that holds fetch and tarballs.txt"};
   }
 }
 
@@ -146,7 +158,8 @@ void look_at_networks(std::vector<Finding>& findings) {
     }
     findings.push_back({"catalogue of networks", true, true, fmt::format("{} networks", known_backbones().size())});
   } catch (const Error& error) {
-    findings.push_back({"catalogue of networks", false, true, error.what(), "mend or remove that file"});
+    findings.push_back({"catalogue of networks", false, true, error.what(),
+                        fmt::format("mv {0} {0}.broken, or correct it", user_catalogue_file().string())});
   }
 }
 

@@ -36,8 +36,8 @@ std::string licence_line(const std::string& name, std::string_view text, const s
   }
 }
 
-Vendor load_vendor(const std::string& name) {
-  const std::filesystem::path folder = fetch("emoji-" + name);
+Vendor load_vendor(const std::string& name, const ProgressCallback& progress, const Progress& step) {
+  const std::filesystem::path folder = fetch("emoji-" + name, progress, step);
   const FileBytes icons = map_file(folder / "icons.json");
   const FileBytes info = map_file(folder / "info.json");
   return {name, parse_icon_set(as_text(icons.bytes), icons.source),
@@ -90,8 +90,7 @@ EmojiReport make_emoji(const std::filesystem::path& folder, const EmojiOptions& 
   const std::vector<std::string>& chosen = options.vendors.empty() ? emoji_vendors() : options.vendors;
   std::vector<Vendor> vendors;
   for (const std::string& name : chosen) {
-    report(progress, {"read emoji sets", vendors.size(), chosen.size(), name});
-    vendors.push_back(load_vendor(name));
+    vendors.push_back(load_vendor(name, progress, {"get emoji sets", vendors.size(), chosen.size(), name}));
   }
   std::vector<std::string> names = names_in_all(vendors);
   if (!options.names.empty()) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "annulus/vision/backbone/onnxruntime.h"
 #include "tests/fixtures/scratch_folder.h"
 
 namespace annulus {
@@ -60,7 +61,7 @@ TEST_F(DiagnosisTest, ACacheThatCannotBeWrittenIsMissing) {
   set("ANNULUS_CACHE", (scratch_ / "file") / "cache");
   const Finding cache = finding("cache folder");
   EXPECT_FALSE(cache.ok);
-  EXPECT_NE(cache.mend.find("ANNULUS_CACHE"), std::string::npos);
+  EXPECT_TRUE(cache.mend.starts_with("export ANNULUS_CACHE=")) << cache.mend;
   EXPECT_FALSE(all_needed(diagnose()));
 }
 
@@ -69,6 +70,15 @@ TEST_F(DiagnosisTest, WithoutNpmNothingCanBeDownloaded) {
   const Finding downloads = finding("downloads");
   EXPECT_FALSE(downloads.ok);
   EXPECT_EQ(downloads.mend, "apt install npm");
+}
+
+TEST_F(DiagnosisTest, ALibraryThatWasChosenAndIsNoneIsToBeUnset) {
+  if (!built_with_vision()) GTEST_SKIP() << "built without image support";
+  scratch_.write("lib.so", "no library");
+  set("ANNULUS_ONNXRUNTIME", scratch_ / "lib.so");
+  const Finding runtime = finding("image support");
+  EXPECT_FALSE(runtime.ok);
+  EXPECT_TRUE(runtime.mend.starts_with("unset ANNULUS_ONNXRUNTIME")) << runtime.mend;
 }
 
 TEST_F(DiagnosisTest, FontsAndTheProcessorAreLookedAtAndMayBeMissing) {

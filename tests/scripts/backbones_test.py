@@ -360,7 +360,8 @@ def users_catalogue(bench):
     file.write_text(good.replace('"dimension": 8', '"dimension": "eight"', 1))
     failed = bench.run("backbones", expect=4)
     assert f"{file}: entry " in failed.stderr and 'field "dimension": expected a number' in failed.stderr, failed.stderr
-    assert "catalogue of networks" in bench.run("doctor", expect=2).stdout
+    doctor = bench.run("doctor", expect=2).stdout
+    assert "catalogue of networks" in doctor and f"to mend it: mv {file} {file}.broken" in doctor, doctor
     file.write_text(good)
     bench.run("backbones")
 

