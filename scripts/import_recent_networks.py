@@ -79,10 +79,11 @@ class Dinov3Block(nn.Module):
 
 
 class Dinov3(nn.Module):
-    """gated: the hidden width of a gated MLP; 0: a plain one."""
+    """gated: the hidden width of a gated MLP; 0: a plain one. biases: those of queries and values are not zero."""
 
-    def __init__(self, width, depth, heads, patch, storage=4, gated=0, feature="cls"):
+    def __init__(self, width, depth, heads, patch, storage=4, gated=0, feature="cls", biases=True):
         super().__init__()
+        self.biases = biases
         self.feature = feature
         self.front = 1 + storage
         self.cls_token = nn.Parameter(torch.empty(1, 1, width))
@@ -99,6 +100,8 @@ class Dinov3(nn.Module):
         periods = self.rope_embed.periods
         periods.copy_(100.0 ** (torch.arange(len(periods)) / len(periods)))
         for block in self.blocks:
+            if not self.biases:
+                block.attn.qkv.bias.zero_()
             mask = block.attn.qkv.bias_mask
             mask.fill_(1.0)
             mask[len(mask) // 3 : 2 * len(mask) // 3] = 0.0

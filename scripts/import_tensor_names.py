@@ -114,6 +114,20 @@ def siglip_timm(state):
     )
 
 
+def dinov3_timm(state, biases=False):
+    """biases: timm's networks whose names say qkvb; the others have none of queries, keys and values."""
+    out = collections.OrderedDict()
+    for name, tensor in state.items():
+        if name.endswith("qkv.bias"):
+            if biases:
+                query, _, value = tensor.chunk(3)
+                out[name.replace("qkv.bias", "q_bias")], out[name.replace("qkv.bias", "v_bias")] = query.clone(), value.clone()
+        elif "bias_mask" not in name and "periods" not in name and name != "mask_token":
+            out[name] = tensor
+    pairs = [("storage_tokens", "reg_token"), ("ls1.gamma", "gamma_1"), ("ls2.gamma", "gamma_2")]
+    return renamed(out, pairs + [("mlp.w1", "mlp.fc1_g"), ("mlp.w2", "mlp.fc1_x"), ("mlp.w3", "mlp.fc2")])
+
+
 def dinov3_transformers(state):
     state = collections.OrderedDict((k, v) for k, v in state.items() if "bias_mask" not in k and "periods" not in k)
     state = split_joint(state, "attn.qkv", ["attention.q_proj", "attention.k_proj", "attention.v_proj"])

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "annulus/vision/backbone/onnxruntime.h"
 #include "tests/fixtures/scratch_folder.h"
 
 namespace annulus {
@@ -70,15 +69,6 @@ TEST_F(DiagnosisTest, WithoutNpmNothingCanBeDownloaded) {
   const Finding downloads = finding("downloads");
   EXPECT_FALSE(downloads.ok);
   EXPECT_EQ(downloads.mend, "apt install npm");
-}
-
-TEST_F(DiagnosisTest, ALibraryThatWasChosenAndIsNoneIsToBeUnset) {
-  if (!built_with_vision()) GTEST_SKIP() << "built without image support";
-  scratch_.write("lib.so", "no library");
-  set("ANNULUS_ONNXRUNTIME", scratch_ / "lib.so");
-  const Finding runtime = finding("image support");
-  EXPECT_FALSE(runtime.ok);
-  EXPECT_TRUE(runtime.mend.starts_with("unset ANNULUS_ONNXRUNTIME")) << runtime.mend;
 }
 
 TEST_F(DiagnosisTest, FontsAndTheProcessorAreLookedAtAndMayBeMissing) {

@@ -173,6 +173,11 @@ class VitBuilder {
       return {joined(std::move(weights)), joined(std::move(biases))};
     }
     const Fill weight = tensors_.need(stem + names_.qkv_weight, {3 * width_, width_});
+    if (!names_.query_bias.empty()) {
+      return {weight, joined({tensors_.need(stem + names_.query_bias, {width_}), zeros(width),
+                              tensors_.need(stem + names_.value_bias, {width_})})};
+    }
+    if (names_.qkv_bias.empty()) return {weight, zeros(3 * width)};
     Fill bias = tensors_.need(stem + names_.qkv_bias, {3 * width_});
     if (!names_.qkv_bias_mask.empty()) {
       bias = product_of(bias, tensors_.need(stem + names_.qkv_bias_mask, {3 * width_}));

@@ -134,9 +134,30 @@ VitLayout siglip_layout(const EncoderTensors& tensors) {
   return layout;
 }
 
+// timm's DINOv3, of its EVA class: networks whose biases of queries, keys and values are zero may lack them.
+VitLayout timm_dinov3(const EncoderTensors& tensors) {
+  VitLayout layout;
+  layout.program = "timm";
+  layout.registers = "reg_token";
+  layout.scale1 = "gamma_1";
+  layout.scale2 = "gamma_2";
+  layout.qkv_bias.clear();
+  if (has(tensors, "blocks.0.attn.q_bias")) {
+    layout.query_bias = "attn.q_bias";
+    layout.value_bias = "attn.v_bias";
+  }
+  if (has(tensors, "blocks.0.mlp.fc1_g.weight")) {
+    layout.gate = "mlp.fc1_g";
+    layout.fc1 = "mlp.fc1_x";
+  }
+  return layout;
+}
+
 VitLayout dinov3_layout(const EncoderTensors& tensors) {
   VitLayout layout;
-  if (has(tensors, "embeddings.patch_embeddings.weight")) {
+  if (has(tensors, "reg_token")) {
+    layout = timm_dinov3(tensors);
+  } else if (has(tensors, "embeddings.patch_embeddings.weight")) {
     layout.program = "transformers";
     layout.patch = "embeddings.patch_embeddings";
     layout.class_token = "embeddings.cls_token";

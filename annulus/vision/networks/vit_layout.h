@@ -40,8 +40,10 @@ struct VitLayout {
   std::string norm1 = "norm1";
   std::string norm2 = "norm2";
   std::string qkv_weight = "attn.qkv.weight";  // queries, keys and values as one; empty: three layers
-  std::string qkv_bias = "attn.qkv.bias";
-  std::string qkv_bias_mask;  // multiplies the bias
+  std::string qkv_bias = "attn.qkv.bias";      // empty: none, or the two below
+  std::string qkv_bias_mask;                   // multiplies the bias
+  std::string query_bias;                      // beside the one weight; keys then have none
+  std::string value_bias;
   std::string query;
   std::string key;
   std::string value;
