@@ -61,9 +61,11 @@ TEST(Fit, SameSeedSameFileWhateverTheThreads) {
   const std::string features = write_small_features(scratch);
   const std::string one = fit_model(scratch, features, {"--shots", "3", "--seed", "4", "--threads", "1"}, "1.st");
   const std::string two = fit_model(scratch, features, {"--shots", "3", "--seed", "4", "--threads", "2"}, "2.st");
+  const std::string four = fit_model(scratch, features, {"--shots", "3", "--seed", "4", "--threads", "4"}, "4.st");
   const std::string other = fit_model(scratch, features, {"--shots", "3", "--seed", "5"}, "3.st");
   EXPECT_FALSE(read_text(one).empty());
   EXPECT_EQ(read_text(one), read_text(two));
+  EXPECT_EQ(read_text(one), read_text(four));
   EXPECT_NE(read_text(one), read_text(other));
 }
 
