@@ -183,6 +183,7 @@ FeatureSetParts collect(const ImageList& list, std::span<const std::uint64_t> po
     parts.paths.push_back(list.paths[i]);
     if (!list.labels.empty()) parts.labels.push_back(list.labels[i]);
     if (!list.is_train.empty()) parts.is_train.push_back(list.is_train[i]);
+    if (!list.groups.empty()) parts.groups.push_back(list.groups[i]);
   }
   CachedRows cached = cache.map_rows();
   parts.features = cached.rows;

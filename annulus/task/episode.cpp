@@ -41,12 +41,14 @@ EpisodeSampler::EpisodeSampler(const FeatureSet& set, const EpisodeShape& shape)
   std::vector<std::vector<std::uint32_t>> by_class(set.classes());
   for (std::uint32_t i = 0; i < set.rows(); ++i) by_class[static_cast<std::size_t>(set.labels()[i])].push_back(i);
   const std::size_t needed = shape.shots + shape.queries;
-  for (auto& rows : by_class) {
-    if (rows.size() >= needed) rows_.push_back(std::move(rows));
+  for (const auto& rows : by_class) {
+    Groups groups = group_members(set.groups(), rows);
+    if (groups.size() >= needed) classes_.push_back(std::move(groups));
   }
-  if (rows_.size() < shape.ways) {
-    fail(ErrorKind::kInput, "{}: expected at least {} classes of {} examples ({} shots and {} queries), found {}",
-         set.source(), shape.ways, needed, shape.shots, shape.queries, rows_.size());
+  if (classes_.size() < shape.ways) {
+    fail(ErrorKind::kInput, "{}: expected at least {} classes of {} {} ({} shots and {} queries), found {}",
+         set.source(), shape.ways, needed, set.groups().empty() ? "examples" : "groups of examples", shape.shots,
+         shape.queries, classes_.size());
   }
 }
 
@@ -56,11 +58,13 @@ Episode EpisodeSampler::draw(std::uint64_t seed, std::uint32_t number) const {
   Episode episode;
   episode.support.reserve(shape_.ways * shape_.shots);
   episode.query.reserve(shape_.ways * shape_.queries);
-  for (const std::uint32_t c : draw_distinct(stream, used, rows_.size(), shape_.ways)) {
-    const auto& rows = rows_[c];
-    const auto chosen = draw_distinct(stream, used, rows.size(), shape_.shots + shape_.queries);
+  for (const std::uint32_t c : draw_distinct(stream, used, classes_.size(), shape_.ways)) {
+    const Groups& groups = classes_[c];
+    const auto chosen = draw_distinct(stream, used, groups.size(), shape_.shots + shape_.queries);
     for (std::size_t i = 0; i < chosen.size(); ++i) {
-      (i < shape_.shots ? episode.support : episode.query).push_back(rows[chosen[i]]);
+      const auto& group = groups[chosen[i]];
+      const std::size_t place = group.size() == 1 ? 0 : stream.below(used++, group.size());
+      (i < shape_.shots ? episode.support : episode.query).push_back(group[place]);
     }
   }
   return episode;

@@ -30,12 +30,13 @@ class EpisodeSampler {
   EpisodeSampler(const FeatureSet& set, const EpisodeShape& shape);
 
   // Episode number `number` of a seed; a pure function of (set, shape, seed, number). Classes and examples are sampled
-  // uniformly without replacement.
+  // uniformly without replacement. Where the set has groups, groups are, and one example of each is taken.
   Episode draw(std::uint64_t seed, std::uint32_t number) const;
 
  private:
   EpisodeShape shape_;
-  std::vector<std::vector<std::uint32_t>> rows_;  // of each class that has enough examples
+  using Groups = std::vector<std::vector<std::uint32_t>>;  // the examples of each
+  std::vector<Groups> classes_;                            // those with enough groups
 };
 
 }  // namespace annulus

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "annulus/base/checksum.h"
@@ -62,6 +64,14 @@ void check_labels(FeatureSetParts& parts) {
   }
 }
 
+void check_groups(std::span<const std::int32_t> groups, const std::string& source) {
+  const auto negative = std::find_if(groups.begin(), groups.end(), [](std::int32_t group) { return group < 0; });
+  if (negative != groups.end()) {
+    fail(ErrorKind::kInput, "{}: expected groups of 0 or more, found {} at row {}", source, *negative,
+         negative - groups.begin());
+  }
+}
+
 }  // namespace
 
 FeatureSet::FeatureSet(FeatureSetParts parts) : parts_(std::move(parts)) {
@@ -82,6 +92,8 @@ FeatureSet::FeatureSet(FeatureSetParts parts) : parts_(std::move(parts)) {
   check_length("labels", parts_.labels.size(), rows_, source);
   check_length("paths", parts_.paths.size(), rows_, source);
   check_length("is_train flags", parts_.is_train.size(), rows_, source);
+  check_length("groups", parts_.groups.size(), rows_, source);
+  check_groups(parts_.groups, source);
   check_labels(parts_);
 
   constexpr std::size_t kRowsPerTask = 1024;
@@ -143,7 +155,25 @@ std::string content_checksum(const FeatureSet& set) {
   for (const std::string& name : set.class_names())
     hash.update(std::as_bytes(std::span(name.c_str(), name.size() + 1)));
   hash.update(std::as_bytes(set.is_train()));
+  if (!set.groups().empty()) {
+    constexpr std::string_view kMark = "groups";  // no is_train that is as long reads like this
+    hash.update(std::as_bytes(std::span(kMark)));
+    hash.update(std::as_bytes(set.groups()));
+  }
   return hash.finish_hex();
+}
+
+std::vector<std::vector<std::uint32_t>> group_members(std::span<const std::int32_t> groups,
+                                                      std::span<const std::uint32_t> rows) {
+  std::vector<std::vector<std::uint32_t>> members;
+  std::unordered_map<std::int32_t, std::size_t> place;
+  for (const std::uint32_t row : rows) {
+    const std::size_t next = members.size();
+    const std::size_t number = groups.empty() ? next : place.try_emplace(groups[row], next).first->second;
+    if (number == next) members.emplace_back();
+    members[number].push_back(row);
+  }
+  return members;
 }
 
 FeatureSetParts parts_of(Matrix<float> features) {
@@ -159,6 +189,13 @@ std::vector<std::string> paths_of(const FeatureSet& set, std::span<const std::ui
   if (set.paths().empty()) return paths;
   for (const std::uint32_t row : rows) paths.push_back(set.paths()[row]);
   return paths;
+}
+
+std::vector<std::int32_t> groups_of(const FeatureSet& set, std::span<const std::uint32_t> rows) {
+  std::vector<std::int32_t> groups;
+  if (set.groups().empty()) return groups;
+  for (const std::uint32_t row : rows) groups.push_back(set.groups()[row]);
+  return groups;
 }
 
 }  // namespace annulus

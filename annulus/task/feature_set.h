@@ -29,6 +29,9 @@ struct FeatureSetParts {
   std::vector<std::string> class_names;  ///< Name of each class index; empty: "0", "1", ... up to the largest label.
   std::vector<std::string> paths;        ///< Where each example came from; may be empty.
   std::vector<std::uint8_t> is_train;    ///< 1: may be drawn for training, 0: a test example; may be empty.
+  /// Number of the group of each example, 0 or more: examples of one group (the frames of a video, the views of a
+  /// photo) are drawn and held out together. Empty: every example is on its own.
+  std::vector<std::int32_t> groups{};
   std::map<std::string, std::string> provenance;  ///< Backbone, its checksum, preprocessing, ...
   std::string source;                             ///< File or folder name, for messages.
 };
@@ -56,6 +59,8 @@ class FeatureSet {
   std::span<const std::string> paths() const { return parts_.paths; }
   /// 1: a training example, 0: a test example; empty where the source does not say.
   std::span<const std::uint8_t> is_train() const { return parts_.is_train; }
+  /// Number of the group of each example; empty: every example is on its own.
+  std::span<const std::int32_t> groups() const { return parts_.groups; }
   /// Which backbone and preprocessing the features come from, by name; may be empty.
   const std::map<std::string, std::string>& provenance() const { return parts_.provenance; }
   /// File or folder name, for messages.
@@ -80,8 +85,17 @@ class FeatureSet {
 /// Paths of the named examples; none where the set has none.
 std::vector<std::string> paths_of(const FeatureSet& set, std::span<const std::uint32_t> rows);
 
-/// SHA-256 of features (as float32), labels, class names and is_train: the same for the same content in any format.
+/// Groups of the named examples; none where the set has none.
+std::vector<std::int32_t> groups_of(const FeatureSet& set, std::span<const std::uint32_t> rows);
+
+/// SHA-256 of features (as float32), labels, class names, is_train and groups: the same for the same content in any
+/// format.
 std::string content_checksum(const FeatureSet& set);
+
+/// The given examples by group, in their order; groups in the order of their first example. `groups` as in
+/// FeatureSetParts, of all examples; empty: every example is a group of its own.
+std::vector<std::vector<std::uint32_t>> group_members(std::span<const std::int32_t> groups,
+                                                      std::span<const std::uint32_t> rows);
 
 /// Parts whose features are `features` (examples x dimension), which the set will own; add labels and names to it.
 FeatureSetParts parts_of(Matrix<float> features);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "annulus/base/error.h"
 #include "annulus/base/random.h"
@@ -32,20 +33,24 @@ std::vector<std::uint32_t> draw(const FeatureSet& set, const ShotOptions& option
   check_classes(set);
   const auto by_class = rows_by_class(set, only_train);
   std::vector<std::uint32_t> support;
+  const char* const shot = set.groups().empty() ? "training examples" : "groups of training examples";
   for (std::size_t c = 0; c < by_class.size(); ++c) {
     const std::size_t needed = std::max<std::size_t>(options.shots, 1);
-    if (by_class[c].size() < needed) {
-      fail(ErrorKind::kInput, "{}: class \"{}\" has {} training examples, but {} {} needed", set.source(),
-           set.class_names()[c], by_class[c].size(), needed, needed == 1 ? "is" : "are");
+    const auto groups = group_members(set.groups(), by_class[c]);
+    if (groups.size() < needed) {
+      fail(ErrorKind::kInput, "{}: class \"{}\" has {} {}, but {} {} needed", set.source(), set.class_names()[c],
+           groups.size(), shot, needed, needed == 1 ? "is" : "are");
     }
     if (options.shots == 0) {
       support.insert(support.end(), by_class[c].begin(), by_class[c].end());
       continue;
     }
     const RandomStream stream{options.seed, RandomUse::kSupportDraw, static_cast<std::uint32_t>(c)};
-    const auto order = random_permutation(stream, 0, by_class[c].size());
+    const auto order = random_permutation(stream, 0, groups.size());
     const auto first = static_cast<std::ptrdiff_t>(support.size());
-    for (std::size_t s = 0; s < options.shots; ++s) support.push_back(by_class[c][order[s]]);
+    for (std::size_t s = 0; s < options.shots; ++s) {
+      support.insert(support.end(), groups[order[s]].begin(), groups[order[s]].end());
+    }
     std::sort(support.begin() + first, support.end());
   }
   return support;
@@ -61,9 +66,13 @@ Split draw_split(const FeatureSet& set, const ShotOptions& options) {
   Split split{draw(set, options, true), {}, options.seed};
   std::vector<bool> drawn(set.rows(), false);
   for (const std::uint32_t i : split.support) drawn[i] = true;
+  if (!set.groups().empty()) {
+    std::unordered_set<std::int32_t> groups;
+    for (const std::uint32_t i : split.support) groups.insert(set.groups()[i]);
+    for (std::uint32_t i = 0; i < set.rows(); ++i) drawn[i] = groups.contains(set.groups()[i]);
+  }
   for (std::uint32_t i = 0; i < set.rows(); ++i) {
-    const bool is_query = set.is_train().empty() ? !drawn[i] : set.is_train()[i] == 0;
-    if (is_query) split.query.push_back(i);
+    if (!drawn[i] && (set.is_train().empty() || set.is_train()[i] == 0)) split.query.push_back(i);
   }
   return split;
 }
@@ -96,6 +105,7 @@ Split draw_groups(const FeatureSet& set, std::span<const std::int32_t> groups, c
 
 LabelledExamples gather(const FeatureSet& set, std::span<const std::uint32_t> rows) {
   LabelledExamples result{Matrix<float>(rows.size(), set.dimension()), set.labels_of(rows), set.classes()};
+  result.groups = groups_of(set, rows);
   set.copy_rows(rows, result.features.view());
   return result;
 }

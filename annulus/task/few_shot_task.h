@@ -22,13 +22,14 @@ struct Split {
 };
 
 struct ShotOptions {
-  std::size_t shots = 0;   // examples per class; 0 takes every training example (uneven shots)
+  std::size_t shots = 0;   // examples, or groups of examples, per class; 0 takes every training example (uneven shots)
   std::uint64_t seed = 0;  // of the sampling
 };
 
 // Samples `shots` training examples of every class (is_train not 0; all examples when the set has no is_train). The
-// query examples are those with is_train 0; without is_train, all that were not sampled. Throws Error{kInput} naming a
-// class that has too few examples.
+// query examples are those with is_train 0; without is_train, all that were not sampled. Where the set has groups, a
+// shot is a group with all its examples in the class, and no query example is of a group that was sampled, for any
+// class. Throws Error{kInput} naming a class that has too few examples.
 Split draw_split(const FeatureSet& set, const ShotOptions& options);
 
 // The same sampling when training and test examples are two sets: fills in only `support`, from all examples of `set`.
@@ -49,6 +50,7 @@ struct LabelledExamples {
   // When several processes hold the examples together, `features` are those of this process; all else covers all
   // examples.
   Partition partition{};
+  std::vector<std::int32_t> groups{};  // as FeatureSetParts::groups: what is held out is held out with its group
 };
 
 LabelledExamples gather(const FeatureSet& set, std::span<const std::uint32_t> rows);

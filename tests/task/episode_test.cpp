@@ -88,5 +88,32 @@ TEST(EpisodeSampler, LeavesOutSmallClassesAndRejectsTooFew) {
   EXPECT_THROW(EpisodeSampler(set, {2, 0, 5}), Error);
 }
 
+TEST(EpisodeSampler, TakesOneExampleOfAGroup) {
+  const std::size_t classes = 3;
+  Matrix<float> features(12 * classes, 2);
+  std::fill_n(features.data(), features.rows() * 2, 1.0F);
+  FeatureSetParts parts = parts_of(std::move(features));
+  for (std::size_t i = 0; i < 12 * classes; ++i) {
+    parts.labels.push_back(static_cast<std::int32_t>(i / 12));
+    parts.groups.push_back(static_cast<std::int32_t>(i / 3));  // four groups of three a class
+  }
+  parts.source = "videos";
+  const FeatureSet set(std::move(parts));
+  const EpisodeSampler sampler(set, {2, 2, 2});
+  std::set<std::uint32_t> taken;
+  for (std::uint32_t number = 0; number < 60; ++number) {
+    const Episode episode = sampler.draw(0, number);
+    std::set<std::int32_t> groups;
+    for (const auto* rows : {&episode.support, &episode.query}) {
+      for (const std::uint32_t row : *rows) {
+        EXPECT_TRUE(groups.insert(set.groups()[row]).second);
+        taken.insert(row);
+      }
+    }
+  }
+  EXPECT_EQ(taken.size(), set.rows()) << "every example of a group may be taken";
+  EXPECT_THROW(EpisodeSampler(set, {2, 2, 3}), Error) << "there are four groups a class";
+}
+
 }  // namespace
 }  // namespace annulus

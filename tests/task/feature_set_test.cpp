@@ -136,5 +136,30 @@ TEST(FeatureSet, RejectsAnEmptySet) {
   EXPECT_NE(rejection(FeatureSetParts{}).find("at least one feature row"), std::string::npos);
 }
 
+TEST(FeatureSet, GroupsHaveANumberOfZeroOrMoreForEachExample) {
+  FeatureSetParts parts = small_parts();
+  parts.groups = {0, 1};
+  EXPECT_NE(rejection(std::move(parts)).find("expected 3 groups, one for each feature row, but found 2"),
+            std::string::npos);
+  parts = small_parts();
+  parts.groups = {0, 1, -3};
+  EXPECT_NE(rejection(std::move(parts)).find("expected groups of 0 or more, found -3 at row 2"), std::string::npos);
+  parts = small_parts();
+  parts.groups = {4, 2, 4};
+  const FeatureSet set(std::move(parts));
+  const std::vector<std::uint32_t> rows{2, 1};
+  EXPECT_EQ(groups_of(set, rows), (std::vector<std::int32_t>{4, 2}));
+  EXPECT_TRUE(groups_of(FeatureSet(small_parts()), rows).empty());
+  EXPECT_NE(content_checksum(set), content_checksum(FeatureSet(small_parts())));
+}
+
+TEST(FeatureSet, MembersOfGroupsComeInTheOrderOfTheFirst) {
+  using Groups = std::vector<std::vector<std::uint32_t>>;
+  const std::vector<std::int32_t> groups{7, 7, 3, 7, 3, 0};
+  const std::vector<std::uint32_t> rows{4, 1, 2, 3};
+  EXPECT_EQ(group_members(groups, rows), (Groups{{4, 2}, {1, 3}}));
+  EXPECT_EQ(group_members({}, rows), (Groups{{4}, {1}, {2}, {3}})) << "without groups every example is on its own";
+}
+
 }  // namespace
 }  // namespace annulus

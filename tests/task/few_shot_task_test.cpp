@@ -208,5 +208,52 @@ TEST(MapClasses, NamesAClassThatWasNotLearnt) {
   }
 }
 
+// Two examples of a class that follow each other in it are a group: ten examples are five groups.
+FeatureSet grouped_set(std::vector<std::uint8_t> is_train = {}) {
+  const FeatureSet set = striped_set();
+  Matrix<float> features(set.rows(), set.dimension());
+  set.copy_rows(0, features.view());
+  FeatureSetParts parts = parts_of(std::move(features));
+  parts.labels.assign(set.labels().begin(), set.labels().end());
+  parts.class_names.assign(set.class_names().begin(), set.class_names().end());
+  for (std::size_t i = 0; i < set.rows(); ++i) {
+    parts.groups.push_back(static_cast<std::int32_t>(kClasses * (i / (2 * kClasses)) + i % kClasses));
+  }
+  parts.is_train = std::move(is_train);
+  parts.source = "grouped.npz";
+  return FeatureSet(std::move(parts));
+}
+
+TEST(DrawSplit, AShotIsAWholeGroup) {
+  const FeatureSet set = grouped_set();
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const Split split = draw_split(set, {3, seed});
+    ASSERT_EQ(split.support.size(), 2 * 3 * kClasses);
+    EXPECT_EQ(split.query.size(), set.rows() - split.support.size());
+    std::set<std::int32_t> trained;
+    for (const std::uint32_t row : split.support) trained.insert(set.groups()[row]);
+    EXPECT_EQ(trained.size(), 3 * kClasses) << "every group is whole";
+    for (const std::uint32_t row : split.query) EXPECT_FALSE(trained.contains(set.groups()[row])) << "row " << row;
+  }
+  EXPECT_EQ(rejection(set, {6, 0}), "grouped.npz: class \"ant\" has 5 groups of training examples, but 6 are needed");
+}
+
+TEST(DrawSplit, NoGroupIsOnBothSidesWhateverIsTrainSays) {
+  // The last training examples, rows 20 to 23, share their groups with test examples, rows 16 to 19.
+  std::vector<std::uint8_t> is_train = first_rows_train(24);
+  std::fill(is_train.begin() + 16, is_train.begin() + 20, std::uint8_t{0});
+  const Split split = draw_split(grouped_set(is_train), {0, 0});
+  EXPECT_EQ(split.support.size(), 20U);
+  EXPECT_EQ(as_set(split.query).size(), 16U);
+  EXPECT_EQ(*std::min_element(split.query.begin(), split.query.end()), 24U);
+}
+
+TEST(Gather, TakesGroupsAlong) {
+  const FeatureSet set = grouped_set();
+  const std::vector<std::uint32_t> rows{4, 9, 0};
+  EXPECT_EQ(gather(set, rows).groups, (std::vector<std::int32_t>{0, 5, 0}));
+  EXPECT_TRUE(gather(striped_set(), rows).groups.empty());
+}
+
 }  // namespace
 }  // namespace annulus

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -41,6 +42,19 @@ Matrix<float> comparable_rows(const FeatureSet& set) {
   }
   prepare_rows(learn_transform(std::as_const(rows).view(), TransformKind::kCentre), rows.view());
   return rows;
+}
+
+// Which examples are not compared: those of a group, unless one is a training and the other a test example, which is a
+// leak. Empty where there are no groups.
+std::vector<std::int32_t> groups_to_leave_out(const FeatureSet& set) {
+  std::vector<std::int32_t> groups;
+  std::map<std::pair<std::int32_t, bool>, std::int32_t> number;
+  for (std::size_t i = 0; i < set.groups().size(); ++i) {
+    const bool trains = set.is_train().empty() || set.is_train()[i] != 0;
+    const auto next = static_cast<std::int32_t>(number.size());
+    groups.push_back(number.try_emplace({set.groups()[i], trains}, next).first->second);
+  }
+  return groups;
 }
 
 // Builds the findings of one set.
@@ -157,11 +171,15 @@ class Auditor {
         add_class(FindingKind::kEmptyClass, name, 0.0, fmt::format("class {} has no examples", name));
       }
     }
+    std::set<std::size_t> said;
     for (std::uint32_t row = 0; row < set_.rows(); ++row) {
       if (scores.alone[row] == 0) continue;
-      add(of_row(FindingKind::kSingleExample, row, 0.0,
-                 fmt::format("class {} has a single example, {}, so that nothing can be checked", class_of(row),
-                             words_for(row))));
+      const auto label = static_cast<std::size_t>(set_.labels()[row]);
+      if (!said.insert(label).second) continue;
+      const char* const few = scores.class_rows[label] == 1 ? "a single example" : "examples of a single group";
+      add(of_row(
+          FindingKind::kSingleExample, row, 0.0,
+          fmt::format("class {} has {}, {}, so that nothing can be checked", class_of(row), few, words_for(row))));
     }
     for (const AlikeClasses& pair : find_alike_classes(rows, set_.labels(), scores, kMostAlike)) {
       AuditFinding finding{FindingKind::kAlikeClasses};
@@ -202,14 +220,15 @@ class Auditor {
       if (is_train(i)) training.push_back(i);
     }
     if (training.size() == set_.rows()) {
-      return learning_curve(rows, set_.labels(), set_.classes(), options_.seed, options_.threads, progress);
+      return learning_curve(rows, set_.labels(), set_.classes(), options_.seed, options_.threads, progress,
+                            set_.groups());
     }
     Matrix<float> some(training.size(), rows.cols());
     for (std::size_t i = 0; i < training.size(); ++i) {
       std::copy(rows.row(training[i]).begin(), rows.row(training[i]).end(), some.row(i).begin());
     }
     return learning_curve(std::as_const(some).view(), set_.labels_of(training), set_.classes(), options_.seed,
-                          options_.threads, progress);
+                          options_.threads, progress, groups_of(set_, training));
   }
 
  private:
@@ -268,14 +287,16 @@ AuditReport audit(const FeatureSet& set, const AuditOptions& options, const Prog
 
   annulus::report(progress, {"prepare features", 0, 0, {}});
   const Matrix<float> rows = comparable_rows(set);
-  const Neighbours neighbours = nearest_rows(rows.view(), kNeighbours, options.threads, progress);
+  const std::vector<std::int32_t> groups = groups_to_leave_out(set);
+  const Neighbours neighbours = nearest_rows(rows.view(), kNeighbours, options.threads, progress, groups);
   const DuplicateAudit duplicates =
-      find_duplicates(rows.view(), neighbours, options.images, set.is_train(), options.threads);
+      find_duplicates(rows.view(), neighbours, options.images, set.is_train(), options.threads, groups);
   report.typical_distance = duplicates.typical_distance;
   report.near_distance = duplicates.near_distance;
   annulus::report(progress, {"check labels", 0, 0, {}});
-  const LabelScores scores = score_labels(rows.view(), set.labels(), set.classes(), options.threads);
-  const LabelAudit labels = audit_labels(rows.view(), set.labels(), scores, options.seed, options.threads, progress);
+  const LabelScores scores = score_labels(rows.view(), set.labels(), set.classes(), options.threads, set.groups());
+  const LabelAudit labels =
+      audit_labels(rows.view(), set.labels(), scores, options.seed, options.threads, progress, set.groups());
   report.planted = labels.planted;
   report.planted_recall = 100.0 * labels.planted_recall;
   std::size_t recognised = 0, judged = 0;

@@ -163,14 +163,18 @@ PairSet near_pairs(const Neighbours& neighbours, double distance) {
 }  // namespace
 
 DuplicateAudit find_duplicates(ConstMatrixView<float> rows, const Neighbours& neighbours,
-                               std::span<const ImageFacts> facts, std::span<const std::uint8_t> is_train, int threads) {
+                               std::span<const ImageFacts> facts, std::span<const std::uint8_t> is_train, int threads,
+                               std::span<const std::int32_t> groups) {
   DuplicateAudit audit;
   const auto trains = [&](std::uint32_t row) { return is_train.empty() || is_train[row] != 0; };
   EqualRows equal(rows.rows());
   equal.join([&](std::size_t i) { return bytes_of(rows.row(i)); });
   if (!facts.empty()) equal.join([&](std::size_t i) { return std::string_view(facts[i].sha256); });
   equal.choose_representatives(trains);
-  for (const auto& [first, second] : equal.pairs()) audit.pairs.push_back({first, second, 1.0, true});
+  const auto together = [&](std::uint32_t a, std::uint32_t b) { return !groups.empty() && groups[a] == groups[b]; };
+  for (const auto& [first, second] : equal.pairs()) {
+    if (!together(first, second)) audit.pairs.push_back({first, second, 1.0, true});
+  }
 
   set_threshold(neighbours, audit);
   PairSet near = near_pairs(neighbours, audit.near_distance);
@@ -179,14 +183,14 @@ DuplicateAudit find_duplicates(ConstMatrixView<float> rows, const Neighbours& ne
   std::vector<DuplicatePair> alike;
   for (const auto& [a, b] : near) {
     const auto [first, second] = std::minmax({equal.leader(a), equal.leader(b)});
-    if (first == second || !used.emplace(first, second).second) continue;
+    if (first == second || together(a, b) || !used.emplace(first, second).second) continue;
     const double cosine = cosine_of(rows.row(first), rows.row(second));
     // A group whose representative is a test example has test examples only; each of them leaks.
     const bool leak = trains(first) != trains(second);
     const std::uint32_t one = leak && trains(first) ? second : first;
     const std::uint32_t other = one == first ? second : first;
     for (const std::uint32_t row : leak ? equal.members(one) : std::vector<std::uint32_t>{one}) {
-      alike.push_back({std::min(row, other), std::max(row, other), cosine, false});
+      if (!together(row, other)) alike.push_back({std::min(row, other), std::max(row, other), cosine, false});
     }
   }
   std::stable_sort(alike.begin(), alike.end(),

@@ -32,10 +32,12 @@ inline constexpr std::size_t kFewestExamplesToCompare = 20;  // needed to estima
 
 // `rows` have unit length. `facts` and `is_train` are empty or have one entry per row; an empty `is_train` means that
 // all are training examples. The threshold of near copies is estimated from the distances of all rows to their nearest.
-// A row with more near copies than `neighbours` holds is paired with the nearest of them. With facts, the cost is
+// Rows of the same group (as FeatureSetParts::groups; empty: none are) are not paired: `neighbours` leaves them out
+// too. A row with more near copies than `neighbours` holds is paired with the nearest of them. With facts, the cost is
 // quadratic in the rows, at about a nanosecond per pair.
 DuplicateAudit find_duplicates(ConstMatrixView<float> rows, const Neighbours& neighbours,
-                               std::span<const ImageFacts> facts, std::span<const std::uint8_t> is_train, int threads);
+                               std::span<const ImageFacts> facts, std::span<const std::uint8_t> is_train, int threads,
+                               std::span<const std::int32_t> groups = {});
 
 struct Outlier {
   std::uint32_t row = 0;

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "annulus/base/parallel.h"
 #include "annulus/base/random.h"
@@ -48,6 +51,34 @@ double own_without_row(double cosine, double length) {
   const double product = cosine * length;
   const double rest = length * length - 2.0 * product + 1.0;
   return rest <= 1e-12 ? 0.0 : (product - 1.0) / std::sqrt(rest);
+}
+
+// Replaces `own` and `alone` of examples that share their group with others of their class: the cosine to the sum of
+// the class without all of them.
+void leave_groups_out(ConstMatrixView<float> rows, std::span<const std::int32_t> labels,
+                      std::span<const std::int32_t> groups, const ClassSums& sums, int threads, LabelScores& scores) {
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::size_t>> members;
+  for (std::size_t i = 0; i < groups.size(); ++i) members[{labels[i], groups[i]}].push_back(i);
+  std::erase_if(members, [](const auto& group) { return group.second.size() < 2; });
+  std::vector<const std::vector<std::size_t>*> shared;
+  for (const auto& [key, group] : members) shared.push_back(&group);
+  parallel_for(threads, shared.size(), [&](std::size_t task) {
+    const std::vector<std::size_t>& group = *shared[task];
+    const auto label = static_cast<std::size_t>(labels[group.front()]);
+    std::vector<double> rest(sums.sums.row(label).begin(), sums.sums.row(label).end());
+    for (const std::size_t i : group) {
+      const auto row = rows.row(i);
+      for (std::size_t j = 0; j < rest.size(); ++j) rest[j] -= static_cast<double>(row[j]);
+    }
+    const double length = std::sqrt(std::inner_product(rest.begin(), rest.end(), rest.begin(), 0.0));
+    for (const std::size_t i : group) {
+      const auto row = rows.row(i);
+      double product = 0.0;
+      for (std::size_t j = 0; j < rest.size(); ++j) product += rest[j] * static_cast<double>(row[j]);
+      scores.own[i] = length <= 1e-6 ? 0.0 : product / length;
+      scores.alone[i] = scores.class_rows[label] == group.size() ? 1 : 0;
+    }
+  });
 }
 
 // The only example of a class gets the median value, because nothing is known about it.
@@ -195,7 +226,7 @@ std::size_t count_found(std::span<const TrialRow> trials, const LabelScores& sco
 }  // namespace
 
 LabelScores score_labels(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes,
-                         int threads) {
+                         int threads, std::span<const std::int32_t> groups) {
   LabelScores scores;
   scores.class_rows.assign(classes, 0);
   for (const std::int32_t label : labels) ++scores.class_rows[static_cast<std::size_t>(label)];
@@ -233,13 +264,15 @@ LabelScores score_labels(ConstMatrixView<float> rows, std::span<const std::int32
       }
     });
   }
+  leave_groups_out(rows, labels, groups, sums, threads, scores);
   fill_in_alone(scores);
   set_scores(labels, scores);
   return scores;
 }
 
 LabelAudit audit_labels(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, const LabelScores& scores,
-                        std::uint64_t seed, int threads, const ProgressCallback& progress) {
+                        std::uint64_t seed, int threads, const ProgressCallback& progress,
+                        std::span<const std::int32_t> groups) {
   LabelAudit audit;
   const std::vector<std::int32_t> used = used_classes(scores);
   const std::vector<std::uint32_t> order = ranking_of(scores);
@@ -249,7 +282,7 @@ LabelAudit audit_labels(ConstMatrixView<float> rows, std::span<const std::int32_
   for (std::uint32_t trial = 0; trial < kTrials; ++trial) {
     report(progress, {"plant wrong labels", trial, kTrials, {}});
     const auto wrong = plant_errors(labels, used, {seed, RandomUse::kAudit, trial}, planted);
-    const LabelScores trial_scores = score_labels(rows, wrong, scores.class_rows.size(), threads);
+    const LabelScores trial_scores = score_labels(rows, wrong, scores.class_rows.size(), threads, groups);
     const auto trial_order = ranking_of(trial_scores);
     const auto count = static_cast<std::size_t>(std::count(planted.begin(), planted.end(), std::uint8_t{1}));
     audit.planted += count;

@@ -11,23 +11,24 @@
 
 namespace annulus {
 
-// How each example compares with the classes. Its own class is represented by its mean without the example.
+// How each example compares with the classes. Its own class is represented by its mean without the example, and without
+// the others of its group.
 struct LabelScores {
   Matrix<float> directions;  // prototypes of unit length; zero for a class without examples
-  std::vector<double> own;   // cosine to the mean of its own class; the median of all for the only example of a class
+  std::vector<double> own;   // cosine to the mean of its own class; the median of all for examples that are alone
   std::vector<double> best;  // cosine to the nearest mean of another class
   std::vector<std::int32_t> other;      // that class; -1 where there is none
-  std::vector<std::uint8_t> alone;      // 1: the only example of its class
+  std::vector<std::uint8_t> alone;      // 1: the only example of its class, or of its only group
   std::vector<double> score;            // low: suspicious
   std::vector<std::size_t> class_rows;  // examples of each class
 
   bool recognised(std::size_t row) const { return own[row] >= best[row]; }
 };
 
-// `rows` have unit length. Cost: a product of rows and prototypes. Memory: the means and a block of cosines. The bits
-// do not depend on `threads`.
+// `rows` have unit length; `groups` as FeatureSetParts::groups. Cost: a product of rows and prototypes. Memory: the
+// means and a block of cosines. The bits do not depend on `threads`.
 LabelScores score_labels(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes,
-                         int threads);
+                         int threads, std::span<const std::int32_t> groups = {});
 
 struct LabelSuspect {
   std::uint32_t row = 0;
@@ -50,6 +51,7 @@ struct LabelAudit {
 // Ranks examples by `scores`, and plants label errors (sampled with `seed`) to turn scores into probabilities. Throws
 // Error{kCancelled} when progress asks to stop.
 LabelAudit audit_labels(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, const LabelScores& scores,
-                        std::uint64_t seed, int threads, const ProgressCallback& progress);
+                        std::uint64_t seed, int threads, const ProgressCallback& progress,
+                        std::span<const std::int32_t> groups = {});
 
 }  // namespace annulus

@@ -9,6 +9,7 @@
 
 #include "annulus/base/random.h"
 #include "annulus/kernels/gemm.h"
+#include "annulus/task/feature_set.h"
 
 namespace annulus {
 namespace {
@@ -19,7 +20,8 @@ constexpr std::size_t kMostQueries = 5;  // query examples per class of a split
 constexpr std::size_t kBootstraps = 400;
 constexpr std::array<double, 5> kPowers{0.25, 0.5, 0.75, 1.0, 1.5};
 
-using ClassRows = std::vector<std::vector<std::uint32_t>>;
+using Groups = std::vector<std::vector<std::uint32_t>>;  // the examples of each
+using ClassGroups = std::vector<Groups>;
 
 // 1, 2, ... up to the size of the median class minus one, thinned to a few.
 std::vector<std::size_t> shots_to_measure(std::size_t most) {
@@ -33,7 +35,7 @@ std::vector<std::size_t> shots_to_measure(std::size_t most) {
 }
 
 // Accuracy of each class, for one number of shots and one split.
-std::vector<double> measure(ConstMatrixView<float> rows, const ClassRows& members, std::size_t shots,
+std::vector<double> measure(ConstMatrixView<float> rows, const ClassGroups& members, std::size_t shots,
                             const RandomStream& stream, int threads) {
   const std::size_t classes = members.size();
   Matrix<float> means(classes, rows.cols());
@@ -44,16 +46,19 @@ std::vector<double> measure(ConstMatrixView<float> rows, const ClassRows& member
     const std::size_t taken = std::min(shots, order.size() - 1);
     const auto mean = means.row(c);
     for (std::size_t k = 0; k < taken; ++k) {
-      const auto row = rows.row(members[c][order[k]]);
-      for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += row[j];
+      for (const std::uint32_t i : members[c][order[k]]) {
+        const auto row = rows.row(i);
+        for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += row[j];
+      }
     }
     double squares = 0.0;
     for (const float value : mean) squares += static_cast<double>(value) * static_cast<double>(value);
     const auto scale = static_cast<float>(squares > 0.0 ? 1.0 / std::sqrt(squares) : 0.0);
     for (float& value : mean) value *= scale;
     for (std::size_t k = 0; k < std::min(kMostQueries, order.size() - taken); ++k) {
-      queries.push_back(members[c][order[order.size() - 1 - k]]);
-      truth.push_back(c);
+      const auto& group = members[c][order[order.size() - 1 - k]];
+      queries.insert(queries.end(), group.begin(), group.end());
+      truth.insert(truth.end(), group.size(), c);
     }
   }
   Matrix<float> query_rows(queries.size(), rows.cols());
@@ -190,11 +195,14 @@ void add_intervals(const Measured& measured, std::span<const std::size_t> shots,
 }  // namespace
 
 LearningCurve learning_curve(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes,
-                             std::uint64_t seed, int threads, const ProgressCallback& progress) {
-  ClassRows members(classes);
+                             std::uint64_t seed, int threads, const ProgressCallback& progress,
+                             std::span<const std::int32_t> groups) {
+  std::vector<std::vector<std::uint32_t>> by_class(classes);
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    members[static_cast<std::size_t>(labels[i])].push_back(static_cast<std::uint32_t>(i));
+    by_class[static_cast<std::size_t>(labels[i])].push_back(static_cast<std::uint32_t>(i));
   }
+  ClassGroups members;
+  for (const auto& of_class : by_class) members.push_back(group_members(groups, of_class));
   std::erase_if(members, [](const auto& list) { return list.size() < 2; });
   LearningCurve curve;
   if (members.size() < 2) return curve;

@@ -24,12 +24,15 @@ struct LearningCurve {
   std::vector<ShotAccuracy> predicted;  // at `shots`, one more and twice as many; empty: too few examples
 };
 
+// Where examples have groups (as FeatureSetParts::groups), groups are counted, drawn and left for testing.
+//
 // Accuracy of the nearest prototype over random splits, tested on the remaining examples, in classes with two examples
 // or more; at least one example of a class remains. Predictions extrapolate error = floor + drop / shots^power, fitted
 // to the measured points. Intervals are from bootstrap samples of classes and splits; with fewer than three measured
 // points the power is sampled too. They cannot know how new photos differ from the present ones. Empty when fewer than
 // two classes have two examples.
 LearningCurve learning_curve(ConstMatrixView<float> rows, std::span<const std::int32_t> labels, std::size_t classes,
-                             std::uint64_t seed, int threads, const ProgressCallback& progress);
+                             std::uint64_t seed, int threads, const ProgressCallback& progress,
+                             std::span<const std::int32_t> groups = {});
 
 }  // namespace annulus

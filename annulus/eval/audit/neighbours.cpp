@@ -37,12 +37,16 @@ void in_strips(int threads, std::size_t count, const Body& body) {
 }
 
 void use_block(Neighbours& neighbours, ConstMatrixView<float> block, std::size_t first_row, std::size_t first_column,
-               int threads) {
+               std::span<const std::int32_t> groups, int threads) {
+  const auto together = [&](std::size_t i, std::size_t j) {
+    return !groups.empty() && groups[first_row + i] == groups[first_column + j];
+  };
   in_strips(threads, block.rows(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto cosines = block.row(i);
       for (std::size_t j = 0; j < cosines.size(); ++j) {
         if (first_row + i == first_column + j || !is_near(neighbours, first_row + i, cosines[j])) continue;
+        if (together(i, j)) continue;
         insert(neighbours, first_row + i, cosines[j], first_column + j);
       }
     }
@@ -51,7 +55,7 @@ void use_block(Neighbours& neighbours, ConstMatrixView<float> block, std::size_t
   in_strips(threads, block.cols(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = 0; i < block.rows(); ++i) {
       for (std::size_t j = begin; j < end; ++j) {
-        if (is_near(neighbours, first_column + j, block(i, j))) {
+        if (is_near(neighbours, first_column + j, block(i, j)) && !together(i, j)) {
           insert(neighbours, first_column + j, block(i, j), first_row + i);
         }
       }
@@ -61,7 +65,8 @@ void use_block(Neighbours& neighbours, ConstMatrixView<float> block, std::size_t
 
 }  // namespace
 
-Neighbours nearest_rows(ConstMatrixView<float> rows, std::size_t count, int threads, const ProgressCallback& progress) {
+Neighbours nearest_rows(ConstMatrixView<float> rows, std::size_t count, int threads, const ProgressCallback& progress,
+                        std::span<const std::int32_t> groups) {
   Neighbours neighbours{Matrix<float>(rows.rows(), count), Matrix<std::uint32_t>(rows.rows(), count)};
   std::fill_n(neighbours.row.data(), rows.rows() * count, Neighbours::kNoRow);
   if (count == 0) return neighbours;
@@ -75,7 +80,7 @@ Neighbours nearest_rows(ConstMatrixView<float> rows, std::size_t count, int thre
       const MatrixView<float> block = reuse(buffer, size_of(a), size_of(b));
       gemm(Transpose::kNo, Transpose::kYes, 1.0F, rows.rows_at(a * kBlock, size_of(a)),
            rows.rows_at(b * kBlock, size_of(b)), 0.0F, block, threads);
-      use_block(neighbours, block, a * kBlock, b * kBlock, threads);
+      use_block(neighbours, block, a * kBlock, b * kBlock, groups, threads);
     }
   }
   return neighbours;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "annulus/base/matrix.h"
 #include "annulus/base/progress.h"
@@ -17,8 +18,10 @@ struct Neighbours {
   Matrix<std::uint32_t> row;
 };
 
-// `rows` have unit length. Cost: half of all pairs, in products of 1024 x 1024 rows, which is also the memory beside
-// the result. The bits do not depend on `threads`. Throws Error{kCancelled} when progress asks to stop.
-Neighbours nearest_rows(ConstMatrixView<float> rows, std::size_t count, int threads, const ProgressCallback& progress);
+// `rows` have unit length. Rows of the same group (as FeatureSetParts::groups; empty: none are) are not neighbours.
+// Cost: half of all pairs, in products of 1024 x 1024 rows, which is also the memory beside the result. The bits do not
+// depend on `threads`. Throws Error{kCancelled} when progress asks to stop.
+Neighbours nearest_rows(ConstMatrixView<float> rows, std::size_t count, int threads, const ProgressCallback& progress,
+                        std::span<const std::int32_t> groups = {});
 
 }  // namespace annulus

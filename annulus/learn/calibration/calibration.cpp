@@ -75,9 +75,9 @@ double growth_of_logits(const SupportSet& support, const FeatureTransform& trans
                         std::size_t held_out, int threads) {
   const double rho = fraction_between_classes(support, transform, plan.counts, threads);
   const auto classes = static_cast<double>(plan.counts.size());
-  const double shots = static_cast<double>(support.rows()) / classes;
-  const double fewer = shots - static_cast<double>(held_out) / (static_cast<double>(plan.held_out_folds) * classes);
-  return std::sqrt(logit_growth(rho, fewer, shots));
+  const double groups_an_example = plan.shots / (static_cast<double>(support.rows()) / classes);
+  const double left_out = static_cast<double>(held_out) / (static_cast<double>(plan.held_out_folds) * classes);
+  return std::sqrt(logit_growth(rho, plan.shots - groups_an_example * left_out, plan.shots));
 }
 
 std::vector<float> spread_axes(const SupportIndex& index, std::span<const std::int32_t> labels, int threads) {

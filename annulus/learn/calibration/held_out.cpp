@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "annulus/base/error.h"
@@ -162,6 +163,26 @@ bool can_be_cut(std::size_t classes, std::size_t groups) {
   return groups > 0 && classes >= 2 + (classes + groups - 1) / groups;
 }
 
+std::vector<std::vector<std::uint32_t>> groups_of(const SupportSet& support) {
+  std::vector<std::uint32_t> rows(support.rows());
+  std::iota(rows.begin(), rows.end(), 0U);
+  return group_members(support.groups, rows);
+}
+
+// The number of groups that each class has examples in.
+std::vector<std::size_t> groups_of_classes(const SupportSet& support,
+                                           std::span<const std::vector<std::uint32_t>> groups, std::size_t classes) {
+  std::vector<std::size_t> counts(classes, 0);
+  std::vector<std::size_t> seen(classes, groups.size());
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    for (const std::uint32_t row : groups[group]) {
+      const auto label = static_cast<std::size_t>(support.labels[row]);
+      if (std::exchange(seen[label], group) != group) ++counts[label];
+    }
+  }
+  return counts;
+}
+
 // At most kMostQueries of the rows, evenly spaced.
 void thin(std::vector<std::size_t>& rows) {
   if (rows.size() <= kMostQueries) return;
@@ -174,7 +195,11 @@ void thin(std::vector<std::size_t>& rows) {
 HoldOutPlan plan_hold_out(const SupportSet& support, std::size_t classes, std::uint64_t seed) {
   HoldOutPlan plan;
   plan.counts = class_counts(support.labels, classes);
-  plan.folds = std::min(kMostRowFolds, *std::max_element(plan.counts.begin(), plan.counts.end()));
+  const auto groups = groups_of(support);
+  const std::vector<std::size_t> class_groups = groups_of_classes(support, groups, classes);
+  plan.shots = static_cast<double>(std::accumulate(class_groups.begin(), class_groups.end(), std::size_t{0})) /
+               static_cast<double>(classes);
+  plan.folds = std::min(kMostRowFolds, *std::max_element(class_groups.begin(), class_groups.end()));
   plan.held_out_folds = std::min(plan.folds, (plan.folds * kEnoughHeldOut + support.rows() - 1) / support.rows());
   const RandomStream stream{seed, RandomUse::kShuffle, kFoldStream};
   std::vector<std::size_t> next(classes);
@@ -183,13 +208,24 @@ HoldOutPlan plan_hold_out(const SupportSet& support, std::size_t classes, std::u
   plan.fold.assign(support.rows(), plan.held_out_folds);
   if (plan.folds < 2) return plan;
   std::size_t left = std::max(kEnoughHeldOut, kMostLogits / classes);
-  for (const std::uint32_t row : random_permutation(stream, 0, support.rows())) {
-    const auto label = static_cast<std::size_t>(support.labels[row]);
-    if (plan.counts[label] < 2) continue;
-    const std::size_t number = next[label]++ % plan.folds;
-    if (number >= plan.held_out_folds || left == 0) continue;
-    plan.fold[row] = number;
-    --left;
+  const auto label_of = [&](std::uint32_t row) { return static_cast<std::size_t>(support.labels[row]); };
+  Matrix<std::size_t> held_out(classes, plan.folds);  // groups of each class in each fold
+  for (const std::uint32_t number : random_permutation(stream, 0, groups.size())) {
+    const auto& group = groups[number];
+    const auto first =
+        std::find_if(group.begin(), group.end(), [&](std::uint32_t row) { return class_groups[label_of(row)] > 1; });
+    if (first == group.end()) continue;
+    const std::size_t fold = next[label_of(*first)]++ % plan.folds;
+    if (fold >= plan.held_out_folds || left == 0) continue;
+    std::set<std::size_t> labels;
+    for (const std::uint32_t row : group) {
+      // Of a class whose other groups are all in this fold, something has to be trained on.
+      if (held_out(label_of(row), fold) + 1 >= class_groups[label_of(row)]) continue;
+      plan.fold[row] = fold;
+      labels.insert(label_of(row));
+      left -= std::min<std::size_t>(left, 1);
+    }
+    for (const std::size_t label : labels) ++held_out(label, fold);
   }
   return plan;
 }

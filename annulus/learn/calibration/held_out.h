@@ -18,9 +18,11 @@ namespace annulus {
 inline constexpr std::size_t kEnoughHeldOut =
     1000;  // rows: their 5 % quantile is within about 0.7 points of that of all
 
-// The fold of each example: every class has examples in every fold, or nearly so.
+// The fold of each example: every class has examples in every fold, or nearly so, and all examples of a group that are
+// held out are in the same.
 struct HoldOutPlan {
   std::vector<std::size_t> counts;  // examples of each class
+  double shots = 0.0;               // groups a class, on average; examples where there are no groups
   std::size_t folds = 0;            // fewer than 2: nothing can be held out
   std::size_t held_out_folds = 0;   // the first ones; enough for kEnoughHeldOut examples
   std::vector<std::size_t> fold;  // of each example; `held_out_folds` for examples that are always trained on, such as

@@ -82,6 +82,7 @@ void rearrange(TrainingData& data, std::span<const std::size_t> order) {
     take_rows(rows.features, order);
     take(rows.labels, order);
     take(rows.weights, order);
+    take(rows.groups, order);
     take(data.paths, order);
   }
   const auto& weights = rows.weights;
@@ -224,7 +225,7 @@ TrainingData canonical_partition(const FeatureSet& set, std::span<const std::uin
     std::copy_n(from, own.count * set.dimension(), data.rows.features.data());
   }
   data.rows.features.keep_first(own.count);
-  if (set.paths().empty()) return data;
+  if (set.paths().empty() && set.groups().empty()) return data;
   std::vector<double> places(rows.size(), 0.0);  // which row each place has, of all processes
   for (std::size_t i = 0; i < own.count; ++i) {
     places[own.first + i] = static_cast<double>(number[order[own.first - first + i]]);
@@ -234,6 +235,7 @@ TrainingData canonical_partition(const FeatureSet& set, std::span<const std::uin
   all.reserve(rows.size());
   for (const double place : places) all.push_back(rows[static_cast<std::size_t>(place)]);
   data.paths = paths_of(set, all);
+  data.rows.groups = groups_of(set, all);
   return data;
 }
 

@@ -93,6 +93,7 @@ ModelFit fit_model(TrainingData data, const Recipe& recipe, const FitModelOption
     model.temperature = result.held_out.temperature;
     model.unknown = std::move(result.held_out.unknown);
   }
+  model.support.groups.clear();
   model.class_names = std::move(data.class_names);
   model.provenance = std::move(data.provenance);
   if (result.fit.metric_prior) model.provenance["metric_prior"] = recipe.metric.prior->checksum;

@@ -27,14 +27,15 @@ std::vector<std::size_t> rows_to_keep(std::span<const std::int32_t> labels, std:
   return kept;
 }
 
-// Labels and paths of the named rows.
+// Labels, paths and groups of the named rows.
 SupportSet named_rows(std::span<const std::size_t> rows, std::span<const std::int32_t> labels,
-                      std::span<const std::string> paths) {
+                      std::span<const std::string> paths, std::span<const std::int32_t> groups) {
   SupportSet named;
   named.labels.reserve(rows.size());
   for (const std::size_t row : rows) {
     named.labels.push_back(labels[row]);
     if (!paths.empty()) named.paths.push_back(paths[row]);
+    if (!groups.empty()) named.groups.push_back(groups[row]);
   }
   return named;
 }
@@ -43,7 +44,7 @@ SupportSet named_rows(std::span<const std::size_t> rows, std::span<const std::in
 
 SupportSet keep_support(const LabelledExamples& rows, std::span<const std::string> paths) {
   const std::vector<std::size_t> kept = rows_to_keep(rows.labels, rows.classes);
-  SupportSet support = named_rows(kept, rows.labels, paths);
+  SupportSet support = named_rows(kept, rows.labels, paths, rows.groups);
   support.partition = rows.partition.of(kept);
   const Slice own = support.partition.own(kept.size());
   const std::size_t here = rows.partition.own(rows.labels.size()).first;
@@ -70,7 +71,7 @@ std::vector<float> support_weights(const LabelledExamples& rows) {
 }
 
 SupportSet select_support(const SupportSet& support, std::span<const std::size_t> rows) {
-  SupportSet chosen = named_rows(rows, support.labels, support.paths);
+  SupportSet chosen = named_rows(rows, support.labels, support.paths, support.groups);
   chosen.partition = support.partition.of(rows);
   const Slice own = chosen.partition.own(rows.size());
   const std::size_t here = support.partition.own(support.rows()).first;
@@ -83,7 +84,7 @@ SupportSet select_support(const SupportSet& support, std::span<const std::size_t
 }
 
 SupportSet fetch_support(const SupportSet& support, std::span<const std::size_t> rows) {
-  SupportSet chosen = named_rows(rows, support.labels, support.paths);
+  SupportSet chosen = named_rows(rows, support.labels, support.paths, support.groups);
   chosen.features = Matrix<float>(rows.size(), support.features.cols());
   fetch_rows(support.partition, support.features.view(), rows, chosen.features.view());
   return chosen;

@@ -23,10 +23,11 @@ struct SupportSet {
   std::vector<std::string> paths;    // where each came from; empty: not known
   // Where several processes hold the rows together, `features` are those that are here; all else is of all rows.
   Partition partition{};
+  std::vector<std::int32_t> groups{};  // as LabelledExamples has them, for the calibration; no model keeps them
 
   std::size_t rows() const { return labels.size(); }
   bool empty() const { return labels.empty(); }
-  SupportSet clone() const { return {features.clone(), labels, paths, partition}; }
+  SupportSet clone() const { return {features.clone(), labels, paths, partition, groups}; }
 };
 
 // The rows that a model keeps of those it learns from: all of a class, or kMostSupportExamples of them, evenly spaced.

@@ -23,9 +23,12 @@ struct Columns {
   std::optional<std::size_t> label;
   std::optional<std::size_t> path;
   std::optional<std::size_t> is_train;
+  std::optional<std::size_t> group;
   bool has_header = false;
 
-  bool is_feature(std::size_t column) const { return column != label && column != path && column != is_train; }
+  bool is_feature(std::size_t column) const {
+    return column != label && column != path && column != is_train && column != group;
+  }
 };
 
 std::string lower(std::string_view text) {
@@ -53,6 +56,8 @@ Columns columns_of(const std::vector<std::string_view>& first, const std::string
       assign(columns.path, j);
     } else if (name == "is_train") {
       assign(columns.is_train, j);
+    } else if (name == "group" || name == "groups") {
+      assign(columns.group, j);
     } else if (j + 1 < first.size() && !parse_feature(first[j], ignored)) {
       columns.has_header = true;
     }
@@ -61,8 +66,14 @@ Columns columns_of(const std::vector<std::string_view>& first, const std::string
   return columns;
 }
 
+// The columns of names.
+struct NameColumns {
+  std::vector<std::string> labels;
+  std::vector<std::string> groups;
+};
+
 void read_record(const std::vector<std::string_view>& fields, const Columns& columns, const std::string& where,
-                 std::vector<float>& numbers, std::vector<std::string>& labels, FeatureSetParts& parts) {
+                 std::vector<float>& numbers, NameColumns& names, FeatureSetParts& parts) {
   if (fields.size() != columns.count) {
     fail(ErrorKind::kFormat, "{}: expected {} columns, found {}", where, columns.count, fields.size());
   }
@@ -79,8 +90,9 @@ void read_record(const std::vector<std::string_view>& fields, const Columns& col
     if (fields[*columns.label].empty()) {
       fail(ErrorKind::kInput, "{}, column {}: expected a label, found nothing", where, *columns.label + 1);
     }
-    labels.emplace_back(fields[*columns.label]);
+    names.labels.emplace_back(fields[*columns.label]);
   }
+  if (columns.group) names.groups.emplace_back(fields[*columns.group]);
   if (columns.path) parts.paths.emplace_back(fields[*columns.path]);
   if (columns.is_train) {
     const std::string flag = lower(fields[*columns.is_train]);
@@ -107,16 +119,17 @@ FeatureSetParts csv_features(const FileBytes& file) {
   if (!reader.next(fields)) fail(ErrorKind::kFormat, "{}: expected CSV text, found an empty file", file.source);
   const Columns columns = columns_of(fields, parts.source);
   const auto numbers = std::make_shared<std::vector<float>>();
-  std::vector<std::string> labels;
+  NameColumns names;
   std::size_t rows = 0;
   for (bool more = columns.has_header ? reader.next(fields) : true; more; more = reader.next(fields)) {
-    read_record(fields, columns, fmt::format("{}: line {}", parts.source, reader.line()), *numbers, labels, parts);
+    read_record(fields, columns, fmt::format("{}: line {}", parts.source, reader.line()), *numbers, names, parts);
     ++rows;
   }
   if (numbers->empty()) fail(ErrorKind::kInput, "{}: expected lines of numbers, found none", file.source);
   parts.features = {numbers->data(), rows, numbers->size() / rows};
   parts.owner = numbers;
-  if (columns.label) set_untyped_labels(labels, parts);
+  if (columns.label) set_untyped_labels(names.labels, parts);
+  set_groups(names.groups, parts.groups);
   return parts;
 }
 

@@ -103,6 +103,25 @@ void set_is_train(std::span<const std::int64_t> values, FeatureSetParts& parts) 
   }
 }
 
+void set_groups(std::span<const std::string> names, std::vector<std::int32_t>& groups) {
+  groups.clear();
+  if (std::all_of(names.begin(), names.end(), [](const std::string& name) { return name.empty(); })) return;
+  std::unordered_map<std::string_view, std::int32_t> number;
+  std::int32_t next = 0;
+  for (const std::string& name : names) {
+    const auto [found, is_new] = number.try_emplace(name, next);
+    groups.push_back(name.empty() ? next : found->second);
+    if (is_new || name.empty()) ++next;
+  }
+}
+
+void set_groups(std::span<const std::int64_t> numbers, FeatureSetParts& parts) {
+  std::unordered_map<std::int64_t, std::int32_t> place;
+  for (const std::int64_t number : numbers) {
+    parts.groups.push_back(place.try_emplace(number, static_cast<std::int32_t>(place.size())).first->second);
+  }
+}
+
 void check_unique(std::span<const std::string> class_names, const std::string& source) {
   std::unordered_set<std::string_view> seen;
   for (const std::string& name : class_names) {

@@ -23,6 +23,11 @@ void set_untyped_labels(std::span<const std::string> values, FeatureSetParts& pa
 // 0 and 1 only; anything else is an error.
 void set_is_train(std::span<const std::int64_t> values, FeatureSetParts& parts);
 
+// Groups are numbered in the order of their first example; an example with an empty name is on its own, and no group at
+// all is left empty.
+void set_groups(std::span<const std::string> names, std::vector<std::int32_t>& groups);
+void set_groups(std::span<const std::int64_t> numbers, FeatureSetParts& parts);
+
 // Throws Error{kInput} naming a class name that occurs twice.
 void check_unique(std::span<const std::string> class_names, const std::string& source);
 

@@ -43,6 +43,17 @@ void read_label_array(NpzFile& file, std::string_view name, std::size_t rows, Fe
   });
 }
 
+void read_group_array(NpzFile& file, std::size_t rows, FeatureSetParts& parts) {
+  file.read("groups", [&](const NpyHeader& header, const ReadBytes& read) {
+    check_rows(header, rows, file.where("groups"));
+    if (header.kind == NpyHeader::Kind::kNumbers) {
+      set_groups(read_npy_integers(header, read, file.where("groups")), parts);
+    } else {
+      set_groups(read_npy_strings(header, read, file.where("groups")), parts.groups);
+    }
+  });
+}
+
 }  // namespace
 
 FeatureSetParts npz_features(const FileBytes& bytes) {
@@ -70,6 +81,7 @@ FeatureSetParts npz_features(const FileBytes& bytes) {
       set_is_train(read_npy_integers(header, read, file.where("is_train")), parts);
     });
   }
+  if (file.contains("groups")) read_group_array(file, rows, parts);
   if (file.contains("provenance")) {
     const auto texts = read_texts(file, "provenance", nullptr);
     if (texts.size() != 1) {
@@ -102,6 +114,7 @@ void write_npz_features(const FeatureSet& set, const std::filesystem::path& path
   add_texts("class_names", set.class_names(), classes);
   add_texts("paths", set.paths(), rows);
   if (!set.is_train().empty()) writer.add("is_train", "|b1", rows, single_block(set.is_train()));
+  if (!set.groups().empty()) writer.add("groups", "<i4", rows, single_block(set.groups()));
   if (!set.provenance().empty()) add_texts("provenance", provenance, {});
   writer.commit();
 }

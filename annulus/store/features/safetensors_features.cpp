@@ -71,6 +71,7 @@ FeatureSetParts safetensors_features(const FileBytes& bytes) {
   }
   if (const Tensor* labels = file.find("labels")) set_integer_labels(column(file, "labels", *labels), parts);
   if (const Tensor* is_train = file.find("is_train")) set_is_train(column(file, "is_train", *is_train), parts);
+  if (const Tensor* groups = file.find("groups")) set_groups(column(file, "groups", *groups), parts);
   if (const Tensor* paths = file.find("paths")) {
     if (paths->type != ElementType::kU8) {
       fail(ErrorKind::kFormat, "{}: expected paths as JSON text in an array of U8, found {}", file.source(),
@@ -93,6 +94,7 @@ void write_safetensors_features(const FeatureSet& set, const std::filesystem::pa
 
   std::vector<TensorLayout> layout;
   if (set.labelled()) layout.push_back({"labels", ElementType::kI64, {set.rows()}});
+  if (!set.groups().empty()) layout.push_back({"groups", ElementType::kI32, {set.rows()}});
   layout.push_back({"features", half ? ElementType::kF16 : ElementType::kF32, {set.rows(), set.dimension()}});
   if (!set.is_train().empty()) layout.push_back({"is_train", ElementType::kU8, {set.rows()}});
   if (!paths.empty()) layout.push_back({"paths", ElementType::kU8, {paths.size()}});
@@ -100,6 +102,7 @@ void write_safetensors_features(const FeatureSet& set, const std::filesystem::pa
   SafetensorsWriter writer(path, layout, metadata);
   const std::vector<std::int64_t> labels(set.labels().begin(), set.labels().end());
   writer.write(std::as_bytes(std::span(labels)));
+  writer.write(std::as_bytes(set.groups()));
   for_each_block(feature_blocks(set, options.type), [&](std::span<const std::byte> block) { writer.write(block); });
   writer.write(std::as_bytes(set.is_train()));
   writer.write(std::as_bytes(std::span(paths)));

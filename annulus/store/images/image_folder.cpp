@@ -282,9 +282,11 @@ ImageList image_list_of(ImageRows rows, const fs::path& root, bool labels_expect
   }
   ImageList list;
   std::vector<std::string> class_of_row;
+  std::vector<std::string> groups;
   for (ImageRow& row : rows.rows) {
     list.paths.push_back(std::move(row.path));
     if (labelled) class_of_row.push_back(std::move(*row.class_name));
+    groups.push_back(std::move(row.group));
     if (split) list.is_train.push_back(*row.is_train ? 1 : 0);
   }
   if (labelled) {
@@ -294,6 +296,7 @@ ImageList image_list_of(ImageRows rows, const fs::path& root, bool labels_expect
     list.labels = std::move(parts.labels);
     list.class_names = std::move(parts.class_names);
   }
+  set_groups(groups, list.groups);
   list.warnings = std::move(rows.warnings);
   list.empty_classes = std::move(rows.empty_classes);
   return list;

@@ -23,13 +23,15 @@ struct ImageList {
   std::vector<std::int32_t> labels;          // class indices; empty: not labelled
   std::vector<std::string> class_names;      // classes that have images, in the order of their bytes
   std::vector<std::uint8_t> is_train;        // 1 train, 0 test; empty: not defined by the layout
+  std::vector<std::int32_t> groups{};        // as FeatureSetParts::groups; empty: every image is on its own
   std::vector<std::string> empty_classes{};  // names of class folders without images
   std::vector<std::string> warnings;         // one sentence each: what was skipped and why
 };
 
 // Layouts, tried in this order:
 //   an image file                  that one image, not labelled
-//   root/metadata.csv|jsonl        file_name and label (or class, ...), optionally split; in the order of the file
+//   root/metadata.csv|jsonl        file_name and label (or class, ...), optionally split and group; in the order of
+//                                  the file
 //   root/{train,val,test}/...      classes inside each; also with a metadata file in each. test, else val, is the
 //                                  test set
 //   root/<class>/**                a folder a class, nested files too

@@ -58,6 +58,7 @@ ImageRow row_from(const Record& record, const std::filesystem::path& folder, con
     row.class_name = *label;
   }
   row.is_train = train_flag(record, where);
+  if (const auto group = record.find("group"); group != record.end()) row.group = group->second;
   return row;
 }
 

@@ -15,6 +15,7 @@ struct ImageRow {
   std::string path;
   std::optional<std::string> class_name;
   std::optional<bool> is_train;
+  std::string group{};  // name of the group; empty: the image is on its own
 };
 
 struct ImageRows {

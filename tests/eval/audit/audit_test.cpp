@@ -8,9 +8,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "annulus/base/error.h"
 #include "annulus/eval/audit/class_audit.h"
+#include "annulus/eval/audit/label_audit.h"
+#include "annulus/eval/audit/learning_curve.h"
 #include "annulus/eval/audit/neighbours.h"
 #include "annulus/report/html/audit_page.h"
 #include "annulus/report/tables/audit_text.h"
@@ -329,6 +333,78 @@ TEST(Audit, NamesCannotBreakThePageOrTheLines) {
     ++lines;
   }
   EXPECT_EQ(lines, report.findings.size());
+}
+
+TEST(Audit, FramesOfAVideoAreNoCopiesOfEachOther) {
+  FeatureSetParts parts = training_part(generated(12, 6));
+  for (std::uint32_t row = 0; row < parts.labels.size(); ++row) parts.groups.push_back(static_cast<std::int32_t>(row));
+  FeatureSetParts changed = copy_of(FeatureSet(parts));
+  Matrix<float> rows(changed.labels.size(), changed.features.cols());
+  FeatureSet(parts).copy_rows(0, rows.view());
+  std::copy(rows.row(0).begin(), rows.row(0).end(), rows.row(1).begin());  // of the same class
+  std::copy(rows.row(6).begin(), rows.row(6).end(), rows.row(7).begin());
+  FeatureSetParts frames = parts_of(std::move(rows));
+  frames.labels = changed.labels;
+  frames.class_names = changed.class_names;
+  frames.groups = parts.groups;
+  frames.groups[1] = frames.groups[0];
+  FeatureSetParts leaking = frames;
+  const AuditReport report = audit(FeatureSet(std::move(frames)), {});
+  const auto copies = of_kind(report, FindingKind::kDuplicate);
+  ASSERT_EQ(copies.size(), 1U);
+  EXPECT_EQ(copies.front()->row, 6U) << "rows 0 and 1 are of one video";
+
+  leaking.is_train.assign(leaking.labels.size(), 1);
+  leaking.is_train[1] = 0;
+  const AuditReport leaks = audit(FeatureSet(std::move(leaking)), {});
+  ASSERT_EQ(of_kind(leaks, FindingKind::kLeakage).size(), 1U) << "a video that is cut in two leaks";
+  EXPECT_EQ(of_kind(leaks, FindingKind::kLeakage).front()->row, 1U);
+}
+
+TEST(Audit, AClassOfOneGroupCannotBeChecked) {
+  FeatureSetParts parts = training_part(generated(12, 6));
+  for (std::uint32_t row = 0; row < parts.labels.size(); ++row) parts.groups.push_back(static_cast<std::int32_t>(row));
+  std::fill_n(parts.groups.begin(), 6, 0);
+  const AuditReport report = audit(FeatureSet(std::move(parts)), {});
+  const auto alone = of_kind(report, FindingKind::kSingleExample);
+  ASSERT_EQ(alone.size(), 1U);
+  EXPECT_NE(alone.front()->text.find("examples of a single group"), std::string::npos) << alone.front()->text;
+}
+
+TEST(LabelAudit, AnExampleIsComparedWithoutItsGroup) {
+  Matrix<float> rows(6, 2);
+  const std::vector<std::pair<float, float>> points{{1, 0}, {1, 0}, {0, 1}, {-1, 0}, {-1, 0}, {-0.6F, -0.8F}};
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    rows(i, 0) = points[i].first;
+    rows(i, 1) = points[i].second;
+  }
+  const std::vector<std::int32_t> labels{0, 0, 0, 1, 1, 1};
+  const std::vector<std::int32_t> groups{0, 0, 1, 2, 3, 4};
+  const LabelScores scores = score_labels(rows.view(), labels, 2, 1, groups);
+  EXPECT_NEAR(scores.own[0], 0.0, 1e-6) << "of its class without both frames, (0, 1) is left";
+  EXPECT_NEAR(scores.own[1], 0.0, 1e-6);
+  EXPECT_NEAR(scores.own[2], 0.0, 1e-6);
+  const LabelScores apart = score_labels(rows.view(), labels, 2, 1);
+  EXPECT_GT(apart.own[0], 0.7);
+  for (std::size_t i = 3; i < 6; ++i) EXPECT_DOUBLE_EQ(scores.own[i], apart.own[i]) << "groups of one change nothing";
+  const LabelScores alone = score_labels(rows.view(), labels, 2, 1, std::vector<std::int32_t>{0, 0, 0, 1, 2, 3});
+  EXPECT_EQ(alone.alone, (std::vector<std::uint8_t>{1, 1, 1, 0, 0, 0}));
+}
+
+TEST(LearningCurve, CountsGroups) {
+  SyntheticOptions options;
+  options.classes = 6;
+  options.train_rows = 8;
+  options.test_rows = 1;
+  options.dimension = 16;
+  const FeatureSet set = make_synthetic(options);
+  Matrix<float> rows(set.rows(), set.dimension());
+  set.copy_rows(0, rows.view());
+  std::vector<std::int32_t> groups;
+  for (std::size_t i = 0; i < set.rows(); ++i)
+    groups.push_back(static_cast<std::int32_t>(i / 3));  // 9 examples a class
+  EXPECT_EQ(learning_curve(rows.view(), set.labels(), 6, 0, 1, {}).shots, 9U);
+  EXPECT_EQ(learning_curve(rows.view(), set.labels(), 6, 0, 1, {}, groups).shots, 3U);
 }
 
 }  // namespace

@@ -145,5 +145,46 @@ TEST(HeldOut, WithOneShotEveryClassIsUnknownOnce) {
   EXPECT_EQ(folds_of(2), 0U) << "no head of two classes is left";
 }
 
+TEST(HeldOut, AGroupIsHeldOutWhole) {
+  const std::vector<std::size_t> counts(10, 12);
+  SupportSet support = rows_of(counts);
+  for (std::size_t i = 0; i < support.rows(); ++i) support.groups.push_back(static_cast<std::int32_t>(i / 3));
+  const HoldOutPlan plan = plan_hold_out(support, counts.size(), 1);
+  EXPECT_EQ(plan.folds, 3U);
+  EXPECT_EQ(plan.shots, 4.0) << "four groups a class";
+  for (std::size_t i = 0; i < support.rows(); ++i) EXPECT_EQ(plan.fold[i], plan.fold[i - i % 3]) << "row " << i;
+  std::vector<std::size_t> held(plan.folds, 0);
+  for (const std::size_t fold : plan.fold) ++held[fold];
+  EXPECT_EQ(held[0] + held[1] + held[2], support.rows());
+  EXPECT_GT(*std::min_element(held.begin(), held.end()), support.rows() / 6);
+}
+
+TEST(HeldOut, AClassOfOneGroupIsAlwaysTrainedOn) {
+  const std::vector<std::size_t> counts{4, 4, 4};
+  SupportSet support = rows_of(counts);
+  support.groups = {0, 0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6};
+  const HoldOutPlan plan = plan_hold_out(support, counts.size(), 1);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(plan.fold[i], plan.held_out_folds);
+  support.groups.assign(support.rows(), 0);
+  EXPECT_LT(plan_hold_out(support, counts.size(), 1).folds, 2U) << "there is one group in all";
+}
+
+// Sites at which several species were seen: no fold may take the last examples of a species.
+TEST(HeldOut, GroupsOfSeveralClassesLeaveEveryClassSomething) {
+  const std::vector<std::size_t> counts{2, 9, 9};
+  SupportSet support = rows_of(counts);
+  support.groups = {0, 1, 0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 1, 3, 3, 3, 4, 4, 4, 4};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const HoldOutPlan plan = plan_hold_out(support, counts.size(), seed);
+    for (std::size_t fold = 0; fold < plan.held_out_folds; ++fold) {
+      std::vector<std::size_t> kept(counts.size(), 0);
+      for (std::size_t i = 0; i < support.rows(); ++i) {
+        if (plan.fold[i] != fold) ++kept[static_cast<std::size_t>(support.labels[i])];
+      }
+      EXPECT_GT(*std::min_element(kept.begin(), kept.end()), 0U) << "seed " << seed << ", fold " << fold;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace annulus

@@ -70,7 +70,9 @@ TEST(CanonicalOrder, OfExamplesWithTheSameFeaturesIsThatOfWeightsThenOfPaths) {
 TEST(CanonicalOrder, ByContentRenumbersClassesByTheirFirstExamples) {
   TrainingData data = four_examples();
   data.class_names = {"x", "y"};
+  data.rows.groups = {1, 2, 3, 4};
   to_content_order(data);
+  EXPECT_EQ(data.rows.groups, (std::vector<std::int32_t>{4, 1, 2, 3}));
   EXPECT_EQ(data.class_order, (std::vector<std::size_t>{1, 0}));
   EXPECT_EQ(data.rows.labels, (std::vector<std::int32_t>{0, 0, 1, 1}));
   EXPECT_EQ(data.paths, (std::vector<std::string>{"d", "a", "b", "c"}));
@@ -102,6 +104,16 @@ FeatureSet with_equal_examples() {
   return FeatureSet(std::move(parts));
 }
 
+FeatureSet with_groups() {
+  const FeatureSet set = make_synthetic(kFewRows);
+  Matrix<float> features(set.rows(), set.dimension());
+  set.copy_rows(0, features.view());
+  FeatureSetParts parts = parts_of(std::move(features));
+  parts.labels.assign(set.labels().begin(), set.labels().end());
+  for (std::size_t i = 0; i < set.rows(); ++i) parts.groups.push_back(static_cast<std::int32_t>(i));
+  return FeatureSet(std::move(parts));
+}
+
 // Each process has its partition of the order in which one process has all examples, whatever the order of the set.
 void expect_partitions(const FeatureSet& set) {
   std::vector<std::uint32_t> rows = draw_split(set, {4, 1}).support;
@@ -114,6 +126,7 @@ void expect_partitions(const FeatureSet& set) {
       EXPECT_EQ(data.class_order, alone.class_order);
       EXPECT_EQ(data.rows.labels, alone.rows.labels);
       EXPECT_EQ(data.paths, alone.paths);
+      EXPECT_EQ(data.rows.groups, alone.rows.groups);
       const Slice own = data.rows.partition.own(rows.size());
       ASSERT_EQ(data.rows.features.rows(), own.count);
       for (std::size_t i = 0; i < own.count; ++i) {
@@ -125,6 +138,7 @@ void expect_partitions(const FeatureSet& set) {
 
 TEST(CanonicalOrder, IsPartitionedAsOneProcessHasIt) {
   expect_partitions(make_synthetic(kFewRows));
+  expect_partitions(with_groups());
   expect_partitions(with_equal_examples());
 }
 

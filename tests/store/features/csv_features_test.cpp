@@ -70,5 +70,12 @@ TEST(Csv, NamesLineAndColumnOfAProblem) {
   expect_error(kFormat, "binary data", [] { csv(std::string("1,\0", 3)); });
 }
 
+TEST(Csv, ReadsGroupsByTheirNames) {
+  const FeatureSet set = csv("f,label,group\n1,a,film\n2,a,\n3,b,clip\n4,b,film\n5,b,\n");
+  EXPECT_EQ(copied(set.groups()), (std::vector<std::int32_t>{0, 1, 2, 0, 3})) << "without a name, on its own";
+  EXPECT_EQ(set.dimension(), 1U);
+  EXPECT_TRUE(csv("f,label,group\n1,a,\n2,b,\n").groups().empty());
+}
+
 }  // namespace
 }  // namespace annulus

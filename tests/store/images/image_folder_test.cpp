@@ -226,5 +226,19 @@ TEST(ListImages, NamesThatAreNotUtf8ArePassedOver) {
   EXPECT_TRUE(has_warning(list, "a/??.jpg: its name is not UTF-8 text"));
 }
 
+TEST(ListImages, MetadataNamesGroups) {
+  const ScratchFolder folder;
+  put(folder, {"train/1.jpg", "train/2.jpg", "train/3.jpg", "test/4.jpg"});
+  folder.write("train/metadata.csv", "file_name,label,group\n1.jpg,a,film\n2.jpg,a,\n3.jpg,b,clip\n");
+  folder.write("test/metadata.jsonl", "{\"file_name\": \"4.jpg\", \"label\": \"b\", \"group\": \"clip\"}\n");
+  const ImageList list = list_images(folder.path());
+  ASSERT_EQ(relative_paths(list, folder), (Names{"test/4.jpg", "train/1.jpg", "train/2.jpg", "train/3.jpg"}));
+  EXPECT_EQ(list.groups, (Labels{0, 1, 2, 0})) << "the same name is the same group in every folder";
+  fs::remove(folder / "test/metadata.jsonl");
+  folder.write("test/metadata.jsonl", "{\"file_name\": \"4.jpg\", \"label\": \"b\"}\n");
+  folder.write("train/metadata.csv", "file_name,label\n1.jpg,a\n2.jpg,a\n3.jpg,b\n");
+  EXPECT_TRUE(list_images(folder.path()).groups.empty());
+}
+
 }  // namespace
 }  // namespace annulus
