@@ -24,6 +24,7 @@ LoadOptions load_options(const std::string& backbone, const ImageOptions& option
   LoadOptions loading;
   loading.list = options.list;
   loading.encoder = {backbone, options.preprocess, options.cache.string(), options.strict};
+  if (!options.views.empty()) loading.encoder.views = views_from_text(options.views);
   loading.threads = options.threads;
   loading.progress = options.progress;
   loading.note = options.note;

@@ -67,7 +67,10 @@ FeatureSet load_features(const std::filesystem::path& path, const std::filesyste
 
 /// How images become features. All defaults are those of the command line.
 struct ImageOptions {
-  std::string preprocess{};       ///< Preset ("imagenet", "clip", ...) or recipe; empty: what the backbone asks for.
+  std::string preprocess{};  ///< Preset ("imagenet", "clip", ...) or recipe; empty: what the backbone asks for.
+  /// Views of each image whose features are averaged: "none", "flip" (with its mirror image), "N" (with N - 1 random
+  /// crops) or "N:SEED"; empty: none, or those that the model was trained with.
+  std::string views{};
   std::filesystem::path cache{};  ///< Folder of features computed before; empty: the user's cache.
   std::filesystem::path list{};   ///< k-shot list: use only the images it names, in its order; empty: all.
   bool strict = false;            ///< Throw for an image that cannot be read, instead of leaving it out.
@@ -82,8 +85,8 @@ struct ImageOptions {
 ///
 /// \param folder A folder per class (`folder/<class>/*`), `folder/{train,test}/<class>/*`, or a folder with
 ///   metadata.csv or metadata.jsonl; every format of docs/reference/file-formats.md.
-/// \param backbone A name that `annulus backbones` lists, which is downloaded on first use, or an ONNX file; empty or
-///   "auto": the best recommended network in the cache, else "resnet50".
+/// \param backbone A name that `annulus backbones` lists, which is downloaded on first use, or an ONNX file, or
+///   several joined by "+"; empty or "auto": the best recommended network in the cache, else "resnet50".
 /// \param options See ImageOptions.
 /// \return One example per readable image, with labels, paths and provenance; ordered by class, then by path.
 /// \throws Error kUsage: no such backbone. kIo: the folder is missing, the download or the cache failed. kInput: no

@@ -16,6 +16,8 @@
 namespace annulus::cli {
 namespace {
 
+constexpr const char* kGroup = "Image options";
+
 // One line of the terminal; empty at its end.
 std::string read_answer() {
   std::string answer;
@@ -82,10 +84,10 @@ std::string backbone_text(const FeatureSet& set) {
 }
 
 void add_encoder_options(CLI::App& command, EncoderOptions& options, const std::string& default_backbone) {
-  constexpr const char* kGroup = "Image options";
   command
       .add_option("--backbone", options.backbone,
-                  "Network that encodes images: a name that annulus backbones lists, or an ONNX file; default: " +
+                  "Network that encodes images: a name that annulus backbones lists, or an ONNX file; NAME+NAME joins "
+                  "two; default: " +
                       default_backbone)
       ->type_name("NAME|FILE")
       ->group(kGroup);
@@ -93,6 +95,14 @@ void add_encoder_options(CLI::App& command, EncoderOptions& options, const std::
       .add_option("--preprocess", options.preprocess,
                   "Preprocessing of images: a preset (imagenet, clip, ...) or a recipe; default: that of the network")
       ->type_name("RECIPE")
+      ->group(kGroup);
+  command
+      .add_option_function<std::string>(
+          "--views", [&options](const std::string& text) { options.views = views_from_text(text); },
+          "Encode the mean of several views of each image: flip (with its mirror image), or N (with N - 1 random "
+          "crops), "
+          "or N:SEED; default: none, or as the model was trained")
+      ->type_name("none|flip|N")
       ->group(kGroup);
   command.add_option("--cache", options.cache, "Folder of cached features; default: the user's cache")
       ->type_name("DIR")
@@ -102,6 +112,13 @@ void add_encoder_options(CLI::App& command, EncoderOptions& options, const std::
   add_offline(command, kGroup);
   options.note = print_note;
   options.ask = backbone_question();
+}
+
+void add_view_examples(CLI::App& command, EncoderOptions& options) {
+  command
+      .add_flag("--view-examples", options.view_examples,
+                "Make every view of --views a training example, in place of their mean")
+      ->group(kGroup);
 }
 
 BackboneQuestion backbone_question() {

@@ -9,9 +9,12 @@
 
 namespace annulus::cli {
 
-// --backbone, --preprocess, --cache, --strict and --offline. `default_backbone` says in the help what happens without
-// the first.
+// --backbone, --preprocess, --views, --cache, --strict and --offline. `default_backbone` says in the help what happens
+// without the first.
 void add_encoder_options(CLI::App& command, EncoderOptions& options, const std::string& default_backbone);
+
+// --view-examples, of the subcommands that train.
+void add_view_examples(CLI::App& command, EncoderOptions& options);
 
 // Which network made the features of a set, and what a better one would cost; empty where the set does not say.
 std::string backbone_text(const FeatureSet& set);

@@ -176,6 +176,7 @@ void add_evaluate(CLI::App& app, Action& action) {
   add_json(command, options->json, "Write every run as JSON (without FILE: to standard output, instead of the table)");
   command.add_option("--csv", options->csv, "Write one line per run as CSV; -: standard output")->type_name("FILE");
   add_encoder_options(command, options->features.encoder, kAutoBackbone);
+  add_view_examples(command, options->features.encoder);
   add_recipe_options(command, options->recipe);
   add_example(command,
               "  annulus evaluate features.safetensors --shots 1,5 --subsets 3 --json report.json\n"

@@ -73,7 +73,7 @@ ExportResult write_onnx(const ExportOptions& options, const Model& model, Progre
   wanted.backbone = options.backbone;
   wanted.note = print_note;
   const Encoder encoder = open_encoder_of(model, options.model, wanted, bar.callback());
-  result.onnx = export_onnx(model, {encoder.backbone, encoder.recipe, encoder.name}, options.onnx, !options.no_check);
+  result.onnx = export_onnx(model, encoder, options.onnx, !options.no_check);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "annulus/pipeline/encode.h"
 #include "annulus/store/images/image_folder.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
@@ -28,11 +29,13 @@ struct ExtractCommand {
 
 nlohmann::ordered_json report_json(const ExtractCommand& options, const Encoder& encoder, const ImageList& list,
                                    const ExtractReport& report) {
+  const Provenance provenance = feature_provenance(encoder);
   return {{"output", options.output},
           {"backbone", encoder.name},
-          {"backbone_sha256", encoder.backbone.sha256()},
-          {"preprocessing", to_text(encoder.recipe)},
-          {"dimension", encoder.backbone.dimension()},
+          {"backbone_sha256", provenance.at("backbone_sha256")},
+          {"preprocessing", provenance.at("preprocessing")},
+          {"views", to_text(encoder.views)},
+          {"dimension", encoder.dimension()},
           {"classes", list.class_names.size()},
           {"images", list.paths.size()},
           {"written", report.written},
@@ -56,9 +59,9 @@ void run_extract(const ExtractCommand& options) {
     extracting.type = options.type == "f32" ? FeatureType::kFloat32 : FeatureType::kFloat16;
     extracting.first_fraction = first_fraction();
     if (only_helps()) {
-      report = extract_to_cache(list, opened.backbone, opened.recipe, extracting, bar.callback());
+      report = encode_to_cache(list, opened, extracting, bar.callback());
     } else {
-      report = extract(list, opened.backbone, opened.recipe, extracting, options.output, bar.callback());
+      report = encode_to_file(list, opened, extracting, options.output, bar.callback());
     }
     note_broken_images(report, notes_of(bar));
     return opened;
@@ -68,8 +71,8 @@ void run_extract(const ExtractCommand& options) {
   if (options.run.quiet || options.json == "-") return;
   fmt::print(
       "{} images of {} classes as features of {} dimensions by {}: {} computed, {} cached, {} left out, {:.1f} s\n",
-      report.written, list.class_names.size(), encoder.backbone.dimension(), encoder.name, report.computed,
-      report.cached, report.broken, report.seconds);
+      report.written, list.class_names.size(), encoder.dimension(), encoder.name, report.computed, report.cached,
+      report.broken, report.seconds);
   fmt::print("wrote {}\n", options.output);
 }
 
@@ -95,6 +98,7 @@ void add_extract(CLI::App& app, Action& action) {
   add_quiet(command, options->run);
   add_json(command, options->json, "Write the counts as JSON (without FILE: to standard output)");
   add_encoder_options(command, options->encoder, kAutoBackbone);
+  add_view_examples(command, options->encoder);
   add_list(command, options->list);
   add_example(command, "  annulus extract photos/ --backbone mobilenet-0.25 -o features.safetensors");
   command.callback([options, &action] { action = [options] { run_extract(*options); }; });

@@ -275,6 +275,7 @@ void add_fit(CLI::App& app, Action& action) {
   command.add_flag("--verbose", options->verbose, "Print the radius, the metric and the calibration too");
   add_json(command, options->json, "Write the result and every probe as JSON (without FILE: to standard output)");
   add_encoder_options(command, options->data.encoder, kAutoBackbone);
+  add_view_examples(command, options->data.encoder);
   add_list(command, options->data.list);
   add_recipe_options(command, options->recipe);
   add_example(command,

@@ -21,7 +21,7 @@ std::string onnx_export(const Model& model, const Encoder& encoder, const std::f
   std::error_code ignored;  // writing the file says what is wrong
   std::filesystem::create_directories(folder, ignored);
   const auto file = folder / "model.onnx";
-  export_onnx(model, {encoder.backbone, encoder.recipe, encoder.name}, file);
+  export_onnx(model, encoder, file);
   const MappedFile mapped(file);
   return std::string(as_text(mapped.bytes()));
 }

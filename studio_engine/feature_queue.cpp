@@ -7,7 +7,7 @@
 
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
-#include "annulus/pipeline/extract.h"
+#include "annulus/pipeline/encode.h"
 #include "annulus/store/images/image_file.h"
 #include "annulus/vision/preprocess/preprocess.h"
 
@@ -100,8 +100,8 @@ void FeatureQueue::open(const ProgressCallback& progress) {
   options.note = [&progress](const std::string& line) { report(progress, {line, 0, 0, {}}); };
   auto encoder = std::make_shared<const Encoder>(open_encoder(options, progress));
   std::string warning;
-  std::shared_ptr<FeatureCache> cache = open_feature_cache(
-      cache_folder_, feature_maker(encoder->backbone, encoder->recipe), encoder->backbone.dimension(), warning);
+  std::shared_ptr<FeatureCache> cache =
+      open_feature_cache(cache_folder_, feature_maker(*encoder), encoder->dimension(), warning);
   project_.read([&](const Project& project) {
     const std::lock_guard lock(mutex_);
     encoder_ = std::move(encoder);
@@ -113,7 +113,7 @@ void FeatureQueue::open(const ProgressCallback& progress) {
 
 void FeatureQueue::find_waiting(const ProjectState& state) {
   waiting_.clear();
-  std::vector<float> row(encoder_ ? encoder_->backbone.dimension() : 0);
+  std::vector<float> row(encoder_ ? encoder_->dimension() : 0);
   for (const auto& [name, entry] : state.classes()) {
     for (const std::string& id : entry.photos) {
       if (positions_.contains(id) || errors_.contains(id)) continue;
@@ -172,8 +172,8 @@ void FeatureQueue::encode(std::vector<Job>& jobs) const {
   parallel_for(threads_, jobs.size(), [&](std::size_t i) {
     Job& job = jobs[i];
     try {
-      const auto bytes = load_image_bytes(job.path, decode_options(encoder->recipe).limits.max_bytes);
-      const auto row = extract_image(bytes, job.photo.name, encoder->backbone, encoder->recipe);
+      const auto bytes = load_image_bytes(job.path, decode_options(encoder->parts.front().recipe).limits.max_bytes);
+      const auto row = encode_image(bytes, job.photo.name, *encoder);
       job.uncached = true;
       job.position = cache->append(digest_of(job.photo.sha256), row);
       job.uncached = false;
@@ -233,10 +233,10 @@ TrainingSnapshot FeatureQueue::snapshot() const {
       }
       if (positions.size() > before) data.class_names.push_back(name);
     }
-    data.provenance = feature_provenance(encoder_->backbone, encoder_->recipe, encoder_->name);
+    data.provenance = feature_provenance(*encoder_);
     data.provenance["source"] = project.folder().filename().string();
     cache = cache_;
-    dimension = encoder_->backbone.dimension();
+    dimension = encoder_->dimension();
   });
   data.rows.classes = data.class_names.size();
   data.provenance[kContentKey] = snapshot.content;

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "annulus/base/error.h"
+#include "annulus/pipeline/encode.h"
 #include "annulus/pipeline/export/model_card.h"
-#include "annulus/pipeline/extract.h"
 #include "annulus/store/models/model_file.h"
 
 namespace annulus::studio {
@@ -81,7 +81,7 @@ StudioPrediction Studio::predict(std::span<const std::byte> image) const {
   const auto open = encoder();
   if (!latest) fail(ErrorKind::kInput, "there is no model yet: it takes photos of two classes");
   if (!open) fail(ErrorKind::kInput, "the backbone is not ready yet: try again in a moment");
-  const auto row = extract_image(image, "the photo", open->backbone, open->recipe);
+  const auto row = encode_image(image, "the photo", *open);
   return {latest, latest->predictor->predict({row.data(), 1, row.size()}).front()};
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "annulus/base/error.h"
+#include "annulus/pipeline/encode.h"
 #include "annulus/store/images/image_folder.h"
 #include "annulus/store/images/image_inspection.h"
 #include "annulus/vision/preprocess/preprocess.h"
@@ -40,9 +41,10 @@ AuditImages load_audit_images(const std::string& folder, const std::filesystem::
   }
   const Encoder encoder = open_encoder(encoder_options, progress, list.paths.size());
   AuditImages images;
-  images.set = extract_set(list, folder, encoder.backbone, encoder.recipe,
-                           extract_options(encoder_options, encoder, audit.threads), images.extraction, progress);
-  pair_facts(inspect_images(list.paths, decode_options(encoder.recipe), audit.threads, progress), images.set, audit);
+  images.set = encode_list(list, folder, encoder, extract_options(encoder_options, encoder, audit.threads),
+                           images.extraction, progress);
+  const PreprocessRecipe& recipe = encoder.parts.front().recipe;
+  pair_facts(inspect_images(list.paths, decode_options(recipe), audit.threads, progress), images.set, audit);
   // A class may lack images in one part of a split only.
   for (const std::string& name : list.empty_classes) {
     const bool known = std::find(list.class_names.begin(), list.class_names.end(), name) != list.class_names.end();
@@ -50,7 +52,7 @@ AuditImages load_audit_images(const std::string& folder, const std::filesystem::
     if (!known && std::find(found.begin(), found.end(), name) == found.end()) audit.empty_classes.push_back(name);
   }
   // The shorter side below which an image is enlarged before the backbone sees it.
-  audit.smallest_side = std::min(encoder.recipe.output_width(), encoder.recipe.output_height());
+  audit.smallest_side = std::min(recipe.output_width(), recipe.output_height());
   images.warnings = std::move(list.warnings);
   return images;
 }

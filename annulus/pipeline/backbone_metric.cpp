@@ -20,10 +20,16 @@ std::string provenance_entry(const Provenance& provenance, const char* key) {
   return found == provenance.end() ? std::string() : found->second;
 }
 
-// Provenance comes from files of anybody: only a checksum may become the name of a file.
+// Provenance comes from files of anybody: only a checksum, or those of joined networks, may become the name of a file.
 bool is_sha256(std::string_view text) {
   constexpr std::size_t kDigits = 64;
-  return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  constexpr std::string_view kBetween = " + ";
+  for (;;) {
+    if (text.substr(0, kDigits).find_first_not_of("0123456789abcdef") != std::string_view::npos) return false;
+    if (text.size() <= kDigits) return text.size() == kDigits;
+    if (!text.substr(kDigits).starts_with(kBetween)) return false;
+    text.remove_prefix(kDigits + kBetween.size());
+  }
 }
 
 bool has_cache_folder() {

@@ -1,6 +1,9 @@
 // Finds, downloads and opens backbones.
 #include "annulus/pipeline/encoder.h"
 
+#include <algorithm>
+#include <numeric>
+#include <system_error>
 #include <utility>
 
 #include "annulus/base/error.h"
@@ -8,6 +11,20 @@
 
 namespace annulus {
 namespace {
+
+constexpr std::string_view kBetweenNames = "+";
+constexpr std::string_view kBetweenValues = " + ";
+constexpr const char* kViewsKey = "views";
+
+std::vector<std::string> split_at(std::string_view text, std::string_view separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + separator.size());
+  }
+}
 
 // The name under which the model's backbone can be had.
 std::string backbone_of_record(const Model& model, const std::string& model_file) {
@@ -17,22 +34,80 @@ std::string backbone_of_record(const Model& model, const std::string& model_file
                "expected {} to be given: {} does not say which network its features came from", model_file);
   }
   const std::string& name = found->second;
-  if (find_backbone(name) == nullptr) {
-    fail_field(ErrorKind::kUsage, "backbone", "expected {} to name a file: {} was trained with the network {}, a file",
-               model_file, name);
+  const std::vector<std::string> parts = joined_backbones(name);
+  const auto file =
+      std::find_if(parts.begin(), parts.end(), [](const auto& part) { return find_backbone(part) == nullptr; });
+  if (file != parts.end()) {
+    fail_field(ErrorKind::kUsage, "backbone", "expected {} to name {}: {} was trained with the network {}, {}",
+               parts.size() == 1 ? "a file" : "files or networks joined by +", model_file, name,
+               parts.size() == 1 ? "a file" : "of which " + *file + " is a file");
   }
   return name;
 }
 
+// One text for each of `count` backbones.
+std::vector<std::string> preprocess_texts(const std::string& text, std::size_t count) {
+  std::vector<std::string> texts = split_at(text, kBetweenValues);
+  if (texts.size() == 1) texts.resize(count, texts.front());
+  if (texts.size() != count) {
+    fail_field(ErrorKind::kUsage, "preprocess", "expected {} to be one recipe, or {} joined by \" + \", found {}",
+               count, texts.size());
+  }
+  return texts;
+}
+
 }  // namespace
+
+std::size_t Encoder::dimension() const {
+  return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
+                         [](std::size_t sum, const EncoderPart& part) { return sum + part.backbone.dimension(); });
+}
+
+std::vector<std::string> joined_backbones(const std::string& text) {
+  std::error_code ignored;
+  if (find_backbone(text) != nullptr || std::filesystem::is_regular_file(text, ignored)) return {text};
+  std::vector<std::string> names = split_at(text, kBetweenNames);
+  for (std::size_t i = 0; i < names.size() && names.size() > 1; ++i) {
+    const bool again = std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
+                       names.begin() + static_cast<std::ptrdiff_t>(i);
+    if (!names[i].empty() && !again) continue;
+    fail_field(ErrorKind::kUsage, "backbone", "expected {} to join different networks by +, found \"{}\"", text);
+  }
+  return names;
+}
+
+std::vector<const BackboneEntry*> known_backbones_of(const Provenance& provenance) {
+  const auto recorded = [&](const char* key) {
+    const auto found = provenance.find(key);
+    return found == provenance.end() ? std::string() : found->second;
+  };
+  const std::vector<std::string> names = split_at(recorded("backbone"), kBetweenNames);
+  std::vector<std::string> checksums = split_at(recorded("backbone_sha256"), kBetweenValues);
+  checksums.resize(names.size());
+  std::vector<const BackboneEntry*> entries;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const BackboneEntry* const entry = find_backbone(names[i]);
+    if (entry == nullptr || (!entry->onnx_sha256.empty() && checksums[i] != entry->onnx_sha256)) continue;
+    entries.push_back(entry);
+  }
+  return entries;
+}
 
 Encoder open_encoder(const EncoderOptions& options, const ProgressCallback& progress, std::size_t images) {
   const bool named = !options.backbone.empty() && options.backbone != kAutoBackbone;
-  const ResolvedBackbone found = resolve_backbone(
-      named ? options.backbone : choose_backbone({images, 0, options.ask, options.note}), progress, options.note);
-  Backbone backbone(found.file);
-  const PreprocessRecipe recipe = choose_recipe(backbone, options.preprocess);
-  return {found.name, std::move(backbone), recipe};
+  const std::vector<std::string> names =
+      named ? joined_backbones(options.backbone) : std::vector{choose_backbone({images, 0, options.ask, options.note})};
+  const std::vector<std::string> recipes = preprocess_texts(options.preprocess, names.size());
+  Encoder encoder;
+  encoder.views = options.views.value_or(PhotoViews{});
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const ResolvedBackbone found = resolve_backbone(names[i], progress, options.note);
+    Backbone backbone(found.file);
+    const PreprocessRecipe recipe = choose_recipe(backbone, recipes[i]);
+    encoder.name += (i == 0 ? "" : std::string(kBetweenNames)) + found.name;
+    encoder.parts.push_back({found.name, std::move(backbone), recipe});
+  }
+  return encoder;
 }
 
 Encoder open_encoder_of(const Model& model, const std::string& model_file, EncoderOptions options,
@@ -40,12 +115,16 @@ Encoder open_encoder_of(const Model& model, const std::string& model_file, Encod
   if (options.backbone.empty() || options.backbone == kAutoBackbone) {
     options.backbone = backbone_of_record(model, model_file);
   }
-  const auto preprocessing = model.provenance.find("preprocessing");
-  if (options.preprocess.empty() && preprocessing != model.provenance.end()) {
-    options.preprocess = preprocessing->second;
+  const auto recorded = [&](const char* key) {
+    const auto found = model.provenance.find(key);
+    return found == model.provenance.end() ? std::string() : found->second;
+  };
+  if (options.preprocess.empty()) options.preprocess = recorded("preprocessing");
+  if (const std::string views = recorded(kViewsKey); !options.views && !views.empty()) {
+    options.views = views_from_text(views);
   }
   Encoder encoder = open_encoder(options, progress);
-  check_provenance(model.provenance, model_file, encoder.backbone, encoder.recipe);
+  check_same_provenance(model.provenance, model_file, feature_provenance(encoder), "the features of images");
   return encoder;
 }
 
@@ -56,7 +135,29 @@ ExtractOptions extract_options(const EncoderOptions& options, const Encoder& enc
   result.threads = threads;
   result.backbone_name = encoder.name;
   result.type = FeatureType::kFloat32;
+  result.view_examples = options.view_examples;
   return result;
+}
+
+Provenance feature_provenance(const Encoder& encoder) {
+  Provenance joined;
+  for (const EncoderPart& part : encoder.parts) {
+    for (const auto& [key, value] : feature_provenance(part.backbone, part.recipe, part.name)) {
+      const auto [entry, is_new] = joined.try_emplace(key, value);
+      if (is_new || key == "engine" || key == "annulus_version") continue;
+      entry->second += (key == "backbone" ? std::string(kBetweenNames) : std::string(kBetweenValues)) + value;
+    }
+  }
+  if (encoder.views.any()) joined[kViewsKey] = to_text(encoder.views);
+  return joined;
+}
+
+std::string feature_maker(const Encoder& encoder) {
+  std::string maker;
+  for (const EncoderPart& part : encoder.parts) {
+    maker += (maker.empty() ? "" : "\n") + feature_maker(part.backbone, planar_recipe(part.recipe));
+  }
+  return encoder.views.any() ? maker + "\nviews " + to_text(encoder.views) : maker;
 }
 
 }  // namespace annulus

@@ -32,6 +32,15 @@ bool blames_image(const Error& error) {
   return error.kind() == ErrorKind::kFormat || error.kind() == ErrorKind::kInput || error.kind() == ErrorKind::kIo;
 }
 
+// The key under which the cache has a view of an image.
+Digest view_digest(const Digest& image, const PhotoView& view) {
+  const std::string text = to_text(view);
+  if (text.empty()) return image;
+  std::vector<std::byte> key(image.begin(), image.end());
+  for (const char c : text) key.push_back(static_cast<std::byte>(c));
+  return sha256_digest(key);
+}
+
 class Extraction {
  public:
   Extraction(const ImageList& list, const Backbone& backbone, const PreprocessRecipe& recipe,
@@ -112,7 +121,7 @@ class Extraction {
         bytes = load_image_bytes(path, decode_options(recipe_).limits.max_bytes);
       });
       if (!read) continue;
-      const Digest digest = sha256_digest(bytes);
+      const Digest digest = view_digest(sha256_digest(bytes), options_.view);
       if (found(index, digest, scratch)) continue;
       auto claim = cache_.claim(digest);
       // Another process may have finished it since the cache was read.
@@ -124,7 +133,7 @@ class Extraction {
         continue;
       }
       const bool decoded = usable(index, [&](const std::string& path) {
-        write_network_input(bytes, path, recipe_, prepared.row(missing.size()));
+        write_network_input(bytes, path, recipe_, prepared.row(missing.size()), {}, options_.view);
       });
       if (!decoded) continue;
       missing.push_back(index);

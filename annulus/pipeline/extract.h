@@ -15,6 +15,7 @@
 #include "annulus/task/feature_set.h"
 #include "annulus/vision/backbone/backbone.h"
 #include "annulus/vision/backbone/image_feature.h"
+#include "annulus/vision/preprocess/photo_view.h"
 #include "annulus/vision/preprocess/preprocess_recipe.h"
 
 namespace annulus {
@@ -27,6 +28,9 @@ struct ExtractOptions {
   std::string backbone_name;                 // for the record; empty: the model file's name
   // Where in the list to begin, from 0 to less than 1, so that processes that share the list start apart.
   double first_fraction = 0.0;
+  PhotoView view{};  // what is encoded of each image; the cache keeps each view beside the others
+  // For encode_list: a row for every view of a training example, in place of their mean.
+  bool view_examples = false;
 };
 
 struct ExtractReport {

@@ -10,11 +10,11 @@
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
 #include "annulus/base/random.h"
+#include "annulus/pipeline/encode.h"
 #include "annulus/pipeline/provenance.h"
 #include "annulus/store/features/feature_file.h"
 #include "annulus/store/images/image_file.h"
 #include "annulus/task/few_shot_task.h"
-#include "annulus/vision/backbone/image_feature.h"
 #include "annulus/vision/preprocess/preprocess.h"
 #include "annulus/vision/preprocess/random_view.h"
 
@@ -31,11 +31,10 @@ LabelledExamples training_examples(const FeatureSet& set) {
 
 // The features of kViewsPerPhoto views of a photo, one row each.
 Matrix<float> encode_views(const std::string& path, const Encoder& encoder, const RandomStream& stream) {
-  const Image image = read_image(path, decode_options(encoder.recipe));
-  Matrix<float> rows(kViewsPerPhoto, encoder.backbone.dimension());
+  const Image image = read_image(path, decode_options(encoder.parts.front().recipe));
+  Matrix<float> rows(kViewsPerPhoto, encoder.dimension());
   for (std::size_t view = 0; view < kViewsPerPhoto; ++view) {
-    const std::vector<float> row =
-        extract_image(random_view(image, stream, view), path, encoder.backbone, encoder.recipe);
+    const std::vector<float> row = encode_image(random_view(image, stream, view), path, encoder);
     std::copy(row.begin(), row.end(), rows.row(view).begin());
   }
   return rows;
@@ -77,7 +76,7 @@ LabelledExamples view_examples(const std::string& folder, const Encoder& encoder
   }
   note_broken_images(broken, options.load.note);
   if (examples.classes == 0) fail(ErrorKind::kInput, "{}: none of {} photos could be used", folder, photos.size());
-  examples.features = Matrix<float>(examples.labels.size(), encoder.backbone.dimension());
+  examples.features = Matrix<float>(examples.labels.size(), encoder.dimension());
   std::size_t first = 0;
   for (const Matrix<float>& rows : features) {
     std::copy_n(rows.data(), rows.rows() * rows.cols(), examples.features.data() + first);
@@ -91,7 +90,7 @@ class MetricSets {
   explicit MetricSets(const LearnMetricOptions& options) : options_(options) {
     if (options.load.encoder.backbone.empty()) return;
     encoder_.emplace(open_encoder(options.load.encoder, options.load.progress));
-    take_network(feature_provenance(encoder_->backbone, encoder_->recipe, encoder_->name), encoder_->name);
+    take_network(feature_provenance(*encoder_), encoder_->name);
   }
 
   void add(const std::string& input) {
@@ -145,9 +144,9 @@ class MetricSets {
   LabelledExamples feature_examples(const std::string& file) {
     const FeatureSet set = read_features(file, {options_.load.labels});
     take_network(set.provenance(), file);
-    if (encoder_ && set.dimension() != encoder_->backbone.dimension()) {
+    if (encoder_ && set.dimension() != encoder_->dimension()) {
       fail(ErrorKind::kInput, "{}: expected features of {} dimensions as {} gives, found {}", file,
-           encoder_->backbone.dimension(), encoder_->name, set.dimension());
+           encoder_->dimension(), encoder_->name, set.dimension());
     }
     return training_examples(set);
   }

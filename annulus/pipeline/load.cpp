@@ -12,6 +12,7 @@
 
 #include "annulus/base/error.h"
 #include "annulus/eval/score/known_labels.h"
+#include "annulus/pipeline/encode.h"
 #include "annulus/store/features/feature_file.h"
 
 namespace annulus {
@@ -75,7 +76,7 @@ FeatureSet encode_images(const ImageList& list, const std::string& source, const
   ExtractReport report;
   ExtractOptions extracting = extract_options(options.encoder, encoder, options.threads);
   extracting.first_fraction = options.first_fraction;
-  FeatureSet set = extract_set(list, source, encoder.backbone, encoder.recipe, extracting, report, options.progress);
+  FeatureSet set = encode_list(list, source, encoder, extracting, report, options.progress);
   note_broken_images(report, options.note);
   return set;
 }
@@ -135,7 +136,7 @@ FeatureSet load_scoring_set(const std::string& path, const Model& model, const s
 FeatureSet load_prediction_image(std::span<const std::byte> file, const std::string& source, const Model& model,
                                  const std::string& model_name, const LoadOptions& options) {
   const Encoder encoder = open_encoder_of(model, model_name, options.encoder, options.progress);
-  const std::vector<float> row = extract_image(file, source, encoder.backbone, encoder.recipe);
+  const std::vector<float> row = encode_image(file, source, encoder);
   Matrix<float> features(1, row.size());
   std::copy(row.begin(), row.end(), features.row(0).begin());
   FeatureSetParts parts = parts_of(std::move(features));

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "annulus/base/error.h"
-#include "annulus/pipeline/extract.h"
+#include "annulus/pipeline/encode.h"
 #include "annulus/store/images/dataset_images.h"
 #include "annulus/task/few_shot_task.h"
 
@@ -93,7 +93,9 @@ Encoder open_paper_encoder(const PaperFeatures& features, const PaperImageOption
   if (encoder_options.preprocess.empty()) encoder_options.preprocess = preprocessing_of(features, {});
   Encoder encoder = open_encoder(encoder_options, options.progress);
   if (options.encoder.preprocess.empty()) {
-    encoder.recipe = choose_recipe(encoder.backbone, preprocessing_of(features, encoder.backbone.preprocessing()));
+    for (EncoderPart& part : encoder.parts) {
+      part.recipe = choose_recipe(part.backbone, preprocessing_of(features, part.backbone.preprocessing()));
+    }
   }
   return encoder;
 }
@@ -143,7 +145,7 @@ void make_files(const WantedFeatures& wanted, const DatasetImages& images, const
   for (const std::string& stem : wanted.stems) {
     const ImageList list = images_of(images, stem, options.seed);
     const ExtractReport made =
-        extract(list, encoder.backbone, encoder.recipe, extracting, folder / (stem + ".safetensors"), options.progress);
+        encode_to_file(list, encoder, extracting, folder / (stem + ".safetensors"), options.progress);
     note_broken_images(made, options.note);
   }
 }

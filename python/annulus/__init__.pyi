@@ -152,6 +152,7 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         backbone: Optional[Path] = "auto",
         *,
         preprocess: Optional[str] = None,
+        views: Union[str, int, None] = None,
         cache: Optional[Path] = None,
         n_jobs: Optional[int] = None,
         verbose: bool = False,

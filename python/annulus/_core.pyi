@@ -100,6 +100,7 @@ class FeatureSet:
         class_names: list[str],
         paths: list[str] = ...,
         is_train: list[int] = ...,
+        groups: list[int] = ...,
         source: str = "arrays",
     ) -> None: ...
     @property
@@ -117,11 +118,13 @@ class FeatureSet:
     @property
     def is_train(self) -> list[int]: ...
     @property
+    def groups(self) -> list[int]: ...
+    @property
     def provenance(self) -> dict[str, str]: ...
     def save(self, path: str) -> None: ...
 
 class Encoder:
-    def __init__(self, backbone: str = "", preprocess: str = "", progress: Progress = None) -> None: ...
+    def __init__(self, backbone: str = "", preprocess: str = "", views: str = "", progress: Progress = None) -> None: ...
     @property
     def name(self) -> str: ...
     @property
@@ -160,7 +163,13 @@ def fit_method(
     progress: Progress = None,
 ) -> FittedMethod: ...
 def load_set(
-    path: str, backbone: str = "", preprocess: str = "", cache: str = "", threads: int = 0, progress: Progress = None
+    path: str,
+    backbone: str = "",
+    preprocess: str = "",
+    cache: str = "",
+    threads: int = 0,
+    views: str = "",
+    progress: Progress = None,
 ) -> FeatureSet: ...
 def check_provenance(
     model: dict[str, str], model_source: str, features: dict[str, str], source: str
@@ -202,6 +211,7 @@ def audit_folder(
     *,
     backbone: str = "",
     preprocess: str = "",
+    views: str = "",
     cache: str = "",
     suspects: float = 0.05,
     seed: int = 0,

@@ -20,10 +20,12 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     backbone : str, optional
-        A name that `annulus backbones` lists, or an ONNX file; "auto" is the best recommended network that is in the cache, else
+        A name that `annulus backbones` lists, or an ONNX file, or two joined by "+"; "auto" is the best recommended network that is in the cache, else
         resnet50 (``backbone_`` says which).
     preprocess : str, optional
         A preset or recipe; None is what the network asks for.
+    views : str or int, optional
+        "flip" encodes the mean of each image and its mirror image, a number N that of the image and N - 1 random crops of it.
     cache : path, optional
         Where features are kept; None is the user's cache.
     n_jobs, verbose, progress : as in ``FewShotClassifier``
@@ -38,9 +40,10 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
     >>> birds.fit(["robin.jpg", "wren.jpg"], ["robin", "wren"])  # doctest: +SKIP
     """
 
-    def __init__(self, backbone="auto", *, preprocess=None, cache=None, n_jobs=None, verbose=False, progress=None):
+    def __init__(self, backbone="auto", *, preprocess=None, views=None, cache=None, n_jobs=None, verbose=False, progress=None):
         self.backbone = backbone
         self.preprocess = preprocess
+        self.views = views
         self.cache = cache
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -55,7 +58,7 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         return self
 
     def _open(self, backbone):
-        self._encoder = _core.Encoder(os.fspath(backbone or ""), self.preprocess or "",
+        self._encoder = _core.Encoder(os.fspath(backbone or ""), self.preprocess or "", str(self.views or ""),
                                       progress=listener(self.verbose, self.progress))
 
     def transform(self, X):

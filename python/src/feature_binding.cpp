@@ -5,18 +5,19 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "annulus/base/parallel_progress.h"
+#include "annulus/pipeline/encode.h"
 #include "annulus/pipeline/encoder.h"
 #include "annulus/pipeline/load.h"
 #include "annulus/pipeline/provenance.h"
 #include "annulus/store/features/feature_file.h"
 #include "annulus/store/images/image_folder.h"
-#include "annulus/vision/backbone/image_feature.h"
 #include "annulus/vision/image/image.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
@@ -44,8 +45,13 @@ void warn_user(const std::string& line) {
   if (PyErr_WarnEx(PyExc_UserWarning, line.c_str(), 1) != 0) PyErr_Clear();  // the work goes on
 }
 
+std::optional<PhotoViews> views_of(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(views_from_text(text));
+}
+
 SharedSet set_of_arrays(const Rows& rows, const Labels& labels, std::vector<std::string> class_names,
-                        std::vector<std::string> paths, std::vector<std::uint8_t> is_train, const std::string& source) {
+                        std::vector<std::string> paths, std::vector<std::uint8_t> is_train,
+                        std::vector<std::int32_t> groups, const std::string& source) {
   FeatureSetParts parts;
   parts.features = view_of(rows);
   parts.owner = owner_of(rows);
@@ -53,6 +59,7 @@ SharedSet set_of_arrays(const Rows& rows, const Labels& labels, std::vector<std:
   parts.class_names = std::move(class_names);
   parts.paths = std::move(paths);
   parts.is_train = std::move(is_train);
+  parts.groups = std::move(groups);
   parts.source = source;
   const py::gil_scoped_release release;
   return std::make_shared<FeatureSet>(std::move(parts));
@@ -78,8 +85,7 @@ py::array_t<float> encode_files(const Encoder& encoder, std::vector<std::string>
   options.strict = true;
   ExtractReport report;
   const FeatureSet set = without_lock(progress, [&](const ProgressCallback& heard) {
-    return extract_set(list, "images", encoder.backbone, encoder.recipe, extract_options(options, encoder, threads),
-                       report, heard);
+    return encode_list(list, "images", encoder, extract_options(options, encoder, threads), report, heard);
   });
   return features_of(set);
 }
@@ -97,7 +103,7 @@ Image image_of(const Pixels& pixels) {
 template <class RowOf>
 py::array_t<float> encode_each(const Encoder& encoder, std::size_t count, const RowOf& row_of, int threads,
                                const py::object& progress) {
-  Matrix<float> rows(count, encoder.backbone.dimension());
+  Matrix<float> rows(count, encoder.dimension());
   without_lock(progress, [&](const ProgressCallback& heard) {
     parallel_for_with_progress(threads, count, "encode images", heard, [&](std::size_t i) {
       const std::vector<float> row = row_of(i, "image " + std::to_string(i));
@@ -113,16 +119,14 @@ py::array_t<float> encode_pixels(const Encoder& encoder, const std::vector<Pixel
   std::vector<Image> images;
   images.reserve(pixels.size());
   for (const Pixels& each : pixels) images.push_back(image_of(each));
-  const auto row_of = [&](std::size_t i, const std::string& name) {
-    return extract_image(images[i], name, encoder.backbone, encoder.recipe);
-  };
+  const auto row_of = [&](std::size_t i, const std::string& name) { return encode_image(images[i], name, encoder); };
   return encode_each(encoder, images.size(), row_of, threads, progress);
 }
 
 py::array_t<float> encode_bytes(const Encoder& encoder, const std::vector<std::string>& files, int threads,
                                 const py::object& progress) {
   const auto row_of = [&](std::size_t i, const std::string& name) {
-    return extract_image(std::as_bytes(std::span(files[i])), name, encoder.backbone, encoder.recipe);
+    return encode_image(std::as_bytes(std::span(files[i])), name, encoder);
   };
   return encode_each(encoder, files.size(), row_of, threads, progress);
 }
@@ -131,7 +135,7 @@ void add_feature_set(py::module_& module) {
   py::class_<FeatureSet, SharedSet>(module, "FeatureSet")
       .def(py::init(&set_of_arrays), py::arg("rows"), py::arg("labels"), py::arg("class_names"),
            py::arg("paths") = std::vector<std::string>{}, py::arg("is_train") = std::vector<std::uint8_t>{},
-           py::arg("source") = "arrays")
+           py::arg("groups") = std::vector<std::int32_t>{}, py::arg("source") = "arrays")
       .def_property_readonly("features", &features_of)
       .def_property_readonly("rows", &FeatureSet::rows)
       .def_property_readonly("dimension", &FeatureSet::dimension)
@@ -141,22 +145,24 @@ void add_feature_set(py::module_& module) {
                              [](const FeatureSet& set) { return copied<std::string>(set.class_names()); })
       .def_property_readonly("paths", [](const FeatureSet& set) { return copied<std::string>(set.paths()); })
       .def_property_readonly("is_train", [](const FeatureSet& set) { return copied<std::uint8_t>(set.is_train()); })
+      .def_property_readonly("groups", [](const FeatureSet& set) { return copied<std::int32_t>(set.groups()); })
       .def_property_readonly("provenance", &FeatureSet::provenance)
       .def("save", [](const FeatureSet& set, const std::filesystem::path& path) { write_features(set, path); });
   module.def(
       "load_set",
       [](const std::filesystem::path& path, const std::string& backbone, const std::string& preprocess,
-         const std::string& cache, int threads, const py::object& progress) {
+         const std::string& cache, int threads, const std::string& views, const py::object& progress) {
         return without_lock(progress, [&](const ProgressCallback& heard) {
           LoadOptions options;
           options.encoder = {backbone, preprocess, cache, false, warn_user};
+          options.encoder.views = views_of(views);
           options.threads = threads;
           options.progress = heard;
           return std::make_shared<FeatureSet>(load_set(path, options));
         });
       },
       py::arg("path"), py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("cache") = "",
-      py::arg("threads") = 0, py::arg("progress") = py::none());
+      py::arg("threads") = 0, py::arg("views") = "", py::arg("progress") = py::none());
 }
 
 }  // namespace
@@ -164,17 +170,19 @@ void add_feature_set(py::module_& module) {
 void add_features(py::module_& module) {
   add_feature_set(module);
   py::class_<Encoder, std::shared_ptr<Encoder>>(module, "Encoder")
-      .def(py::init([](const std::string& backbone, const std::string& preprocess, const py::object& progress) {
+      .def(py::init([](const std::string& backbone, const std::string& preprocess, const std::string& views,
+                       const py::object& progress) {
              return without_lock(progress, [&](const ProgressCallback& heard) {
-               return std::make_shared<Encoder>(open_encoder({backbone, preprocess, "", false, warn_user}, heard));
+               EncoderOptions options{backbone, preprocess, "", false, warn_user};
+               options.views = views_of(views);
+               return std::make_shared<Encoder>(open_encoder(options, heard));
              });
            }),
-           py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("progress") = py::none())
+           py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("views") = "",
+           py::arg("progress") = py::none())
       .def_readonly("name", &Encoder::name)
-      .def_property_readonly("dimension", [](const Encoder& encoder) { return encoder.backbone.dimension(); })
-      .def_property_readonly(
-          "provenance",
-          [](const Encoder& encoder) { return feature_provenance(encoder.backbone, encoder.recipe, encoder.name); })
+      .def_property_readonly("dimension", [](const Encoder& encoder) { return encoder.dimension(); })
+      .def_property_readonly("provenance", [](const Encoder& encoder) { return feature_provenance(encoder); })
       .def("encode_files", &encode_files, py::arg("paths"), py::arg("cache") = "", py::arg("threads") = 0,
            py::arg("progress") = py::none())
       .def("encode_pixels", &encode_pixels, py::arg("pixels"), py::arg("threads") = 0, py::arg("progress") = py::none())

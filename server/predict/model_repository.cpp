@@ -68,9 +68,9 @@ std::shared_ptr<const Encoder> ModelRepository::encoder_of(const Model& model, c
     if (auto encoder = found->second.lock()) return encoder;
   }
   auto encoder = std::make_shared<const Encoder>(open_encoder_of(model, source.file, encoder_options_, progress));
-  if (encoder->backbone.dimension() != model.head.dimension()) {
+  if (encoder->dimension() != model.head.dimension()) {
     fail(ErrorKind::kInput, "expected a backbone of {} dimensions an image, found {}", model.head.dimension(),
-         encoder->backbone.dimension());
+         encoder->dimension());
   }
   encoders_[key] = encoder;
   return encoder;

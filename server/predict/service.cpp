@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "annulus/base/parallel.h"
-#include "annulus/pipeline/extract.h"
+#include "annulus/pipeline/encode.h"
 
 namespace annulus::server {
 namespace {
@@ -50,8 +50,7 @@ void encode_one(ImageWork& work, std::size_t index, const DecodeLimits& limits, 
   try {
     const std::string bytes = std::move(work.images[index]);
     const Encoder& encoder = *work.model->encoder();
-    const std::vector<float> row =
-        extract_image(std::as_bytes(std::span(bytes)), name, encoder.backbone, encoder.recipe, limits);
+    const std::vector<float> row = encode_image(std::as_bytes(std::span(bytes)), name, encoder, limits);
     std::copy(row.begin(), row.end(), work.rows.row(index).begin());
   } catch (const Error& error) {
     const bool theirs = error.kind() == ErrorKind::kFormat || error.kind() == ErrorKind::kInput;
@@ -134,7 +133,7 @@ void Service::encode(std::shared_ptr<const ServedModel> model, std::vector<std::
                                                    model->name())));
   }
   const auto work = std::make_shared<ImageWork>();
-  work->rows = Matrix<float>(images.size(), model->encoder()->backbone.dimension());
+  work->rows = Matrix<float>(images.size(), model->encoder()->dimension());
   work->left = images.size();
   work->model = std::move(model);
   work->images = std::move(images);

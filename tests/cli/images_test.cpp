@@ -126,6 +126,32 @@ TEST_F(Images, ExtractWritesAFeatureFileAndRemembersIt) {
   EXPECT_EQ(nlohmann::json::parse(again.out)["cached"], kImages);
 }
 
+TEST_F(Images, JoinedNetworksAndViewsFromFitToExport) {
+  const std::string joined = backbone("vector") + "+" + backbone("tokens");
+  encoder_ = {"--backbone", joined, "--preprocess", kRecipe, "--cache", scratch_ / "cache"};
+  const std::string model = scratch_ / "model.safetensors";
+  const Outcome fit = run(
+      {"fit", photos_, "--views", "flip", "--recipe", "baseline", "--lr", "1", "--no-calibrate", "-q", "-o", model});
+  ASSERT_EQ(fit.exit_code, 0) << fit.err;
+  const Model found = read_model(model);
+  EXPECT_EQ(found.head.dimension(), 10U);
+  EXPECT_EQ(found.provenance.at("backbone"), "vector.onnx+tokens.onnx");
+  EXPECT_EQ(found.provenance.at("views"), "flip");
+  const Outcome predict =
+      run_annulus(scratch_, {"predict", model, photos_, "--backbone", joined, "--cache", scratch_ / "cache"});
+  EXPECT_EQ(predict.exit_code, 0) << predict.err;
+  const Outcome alone = run_annulus(scratch_, {"predict", model, photos_, "--backbone", backbone("vector")});
+  EXPECT_NE(alone.exit_code, 0);
+  EXPECT_NE(alone.err.find("vector.onnx+tokens.onnx"), std::string::npos) << alone.err;
+  const Outcome onnx =
+      run_annulus(scratch_, {"export", model, "--onnx", scratch_ / "model.onnx", "--backbone", joined, "--json"});
+  ASSERT_EQ(onnx.exit_code, 0) << onnx.err;
+  EXPECT_EQ(nlohmann::json::parse(onnx.out)["onnx"]["checked"], true);
+  const Outcome wrong = run({"fit", photos_, "--views", "many", "-o", model});
+  EXPECT_NE(wrong.exit_code, 0);
+  EXPECT_NE(wrong.err.find("--views"), std::string::npos) << wrong.err;
+}
+
 TEST_F(Images, ExtractIsSharedByTheRanksOfALauncher) {
   const auto extract = [&](const std::string& output) {
     std::vector<std::string> arguments{"extract", photos_, "-o", scratch_ / output};

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "annulus/base/error.h"
-#include "annulus/pipeline/extract.h"
+#include "annulus/pipeline/encode.h"
 #include "annulus/store/images/image_file.h"
 #include "tests/fixtures/expect_error.h"
 #include "tests/fixtures/needs_onnxruntime.h"
@@ -58,8 +58,7 @@ TEST_F(FeatureQueueTest, ComputesTheFeaturesOfPhotos) {
   EXPECT_EQ(snapshot.photos[2], red[0].id);
   EXPECT_EQ(snapshot.data.rows.labels, (std::vector<std::int32_t>{0, 0, 1, 1, 1}));
   const auto path = project.read([&](const Project& there) { return there.path_of(there.state().photo(red[0].id)); });
-  const auto expected =
-      extract_image(load_image_bytes(path, 1 << 20), "it", queue.encoder()->backbone, queue.encoder()->recipe);
+  const auto expected = encode_image(load_image_bytes(path, 1 << 20), "it", *queue.encoder());
   ASSERT_EQ(expected.size(), 5U);
   for (std::size_t d = 0; d < expected.size(); ++d) {
     EXPECT_EQ(snapshot.data.rows.features(2, d), expected[d]);

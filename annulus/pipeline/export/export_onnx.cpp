@@ -18,7 +18,9 @@
 #include "annulus/learn/model/prepared_head.h"
 #include "annulus/learn/openset/open_set_scores.h"
 #include "annulus/pipeline/backbones/backbone_catalogue.h"
+#include "annulus/pipeline/encoder.h"
 #include "annulus/pipeline/export/model_graph.h"
+#include "annulus/pipeline/joined_row.h"
 #include "annulus/store/files/atomic_file.h"
 #include "annulus/store/files/mapped_file.h"
 #include "annulus/store/formats/json_text.h"
@@ -181,55 +183,80 @@ Image random_image(const PreprocessRecipe& recipe, std::uint32_t number) {
   return image;
 }
 
-// The same images as input of the library's backbone and, as rows of 0..1, of the exported file.
-struct PreparedImages {
-  Matrix<float> prepared;
-  Matrix<float> unit;
+// An encoder as a file holds it.
+struct ExportedImages {
+  std::vector<ExportedEncoder> encoders;
+  bool mirrored = false;
 };
 
-PreparedImages images_to_ask(const PreprocessRecipe& trained) {
+std::size_t dimension_of(const ExportedImages& exported) {
+  std::size_t dimension = 0;
+  for (const ExportedEncoder& encoder : exported.encoders) dimension += encoder.backbone.dimension();
+  return dimension;
+}
+
+PreprocessRecipe without_resizing(const PreprocessRecipe& trained) {
   PreprocessRecipe recipe = trained;
   recipe.resize = ResizeMode::kNone;
   recipe.crop_width = trained.output_width();
   recipe.crop_height = trained.output_height();
-  PreprocessRecipe unit = recipe;
-  unit.scaling = ValueScaling::kUnit;
-  unit.channels = ChannelOrder::kRgb;
-  PreparedImages images{Matrix<float>(kRandomImages, recipe.output_size()),
-                        Matrix<float>(kRandomImages, recipe.output_size())};
-  for (std::size_t i = 0; i < kRandomImages; ++i) {
-    const Image image = random_image(recipe, static_cast<std::uint32_t>(i));
-    write_network_input(image, recipe, images.prepared.row(i));
-    write_network_input(image, unit, images.unit.row(i));
+  return recipe;
+}
+
+// The library's features of an image that needs no resizing.
+void encode_exported(const ExportedImages& exported, const Image& image, std::span<float> out) {
+  std::vector<std::size_t> dimensions;
+  std::vector<std::vector<float>> rows;
+  const std::size_t count = exported.mirrored ? 2 : 1;
+  for (const ExportedEncoder& encoder : exported.encoders) {
+    dimensions.push_back(encoder.backbone.dimension());
+    for (std::size_t view = 0; view < count; ++view) {
+      rows.push_back(extract_image(image, "a random image", encoder.backbone, without_resizing(encoder.recipe),
+                                   {view == 0 ? ViewKind::kWhole : ViewKind::kMirrored}));
+    }
   }
-  return images;
+  const auto row_of = [&](std::size_t part, std::size_t view) {
+    return std::span<const float>(rows[part * count + view]);
+  };
+  const std::array<std::size_t, 2> views{0, 1};
+  join_row(dimensions, std::span(views).first(count), "a random image", row_of, out);
+}
+
+bool is_half(const ExportedEncoder& encoder) {
+  return encoder.backbone.input().type == TensorType::kHalf || encoder.backbone.output().type == TensorType::kHalf;
 }
 
 // Runs as many images at once as the file takes, two if it takes any number.
-void check_images(const Model& model, const ExportedEncoder& encoder, const std::filesystem::path& file,
+void check_images(const Model& model, const ExportedImages& exported, const std::filesystem::path& file,
                   OnnxExportReport& report) {
   const OnnxSession session = open_to_check(file);
-  const Backbone& backbone = encoder.backbone;
-  const std::size_t height = encoder.recipe.output_height();
-  const std::size_t width = encoder.recipe.output_width();
-  const PreparedImages images = images_to_ask(encoder.recipe);
-  Matrix<float> features(kRandomImages, backbone.dimension());
-  backbone.run(images.prepared.view(), height, width, features.view(), 0);
-  const bool half = backbone.input().type == TensorType::kHalf || backbone.output().type == TensorType::kHalf;
-  const std::size_t at_once = backbone.input().shape.front() > 0 ? backbone.batch() : 2;
+  const PreprocessRecipe& recipe = exported.encoders.front().recipe;
+  const std::size_t dimension = dimension_of(exported);
+  const PreprocessRecipe unit = without_resizing(geometry_of(recipe));
+  Matrix<float> pixels(kRandomImages, recipe.output_size());
+  Matrix<float> features(kRandomImages, dimension);
+  for (std::size_t i = 0; i < kRandomImages; ++i) {
+    const Image image = random_image(recipe, static_cast<std::uint32_t>(i));
+    write_network_input(image, unit, pixels.row(i));
+    encode_exported(exported, image, features.row(i));
+  }
+  const bool half = std::any_of(exported.encoders.begin(), exported.encoders.end(), is_half);
+  const std::int64_t fixed = session.inputs().front().shape.front();
+  const std::size_t at_once = fixed > 0 ? static_cast<std::size_t>(fixed) : 2;
   for (std::size_t first = 0; first < kRandomImages; first += at_once) {
-    Matrix<float> asked(at_once, images.unit.cols());
-    Matrix<float> encoded(at_once, backbone.dimension());
+    Matrix<float> asked(at_once, pixels.cols());
+    Matrix<float> encoded(at_once, dimension);
     for (std::size_t i = 0; i < at_once; ++i) {  // an incomplete last group is filled up from the start
       const std::size_t number = (first + i) % kRandomImages;
-      std::copy_n(images.unit.row(number).begin(), asked.cols(), asked.row(i).begin());
+      std::copy_n(pixels.row(number).begin(), asked.cols(), asked.row(i).begin());
       std::copy_n(features.row(number).begin(), encoded.cols(), encoded.row(i).begin());
     }
-    const std::array shape = {extent(at_once), std::int64_t{3}, extent(height), extent(width)};
+    const std::array shape = {extent(at_once), std::int64_t{3}, extent(recipe.output_height()),
+                              extent(recipe.output_width())};
     const std::span<const float> values(asked.data(), asked.rows() * asked.cols());
     const Answers theirs = ask_session(session, values, shape);
     const FloatTensor found = session.run(values, shape, index_of(session, kFeaturesOutput));
-    const ConstMatrixView<float> rows(found.values.data(), at_once, backbone.dimension());
+    const ConstMatrixView<float> rows(found.values.data(), at_once, dimension);
     report.difference = std::max(
         report.difference, compare(model, ask_library(model, rows), theirs, kExportTolerance, "features of images"));
     report.image_difference =
@@ -256,12 +283,58 @@ void add_record(OnnxModel& graph, const Model& model) {
   if (preprocessing != model.provenance.end()) {
     graph.metadata("annulus.backbone_preprocess", preprocessing->second);
   }
-  const auto name = model.provenance.find("backbone");
-  const BackboneEntry* const entry = name == model.provenance.end() ? nullptr : find_backbone(name->second);
-  if (entry != nullptr) {
-    graph.metadata("annulus.backbone_licence", entry->licence);
-    graph.metadata("annulus.backbone_trained_on", training_text(*entry));
+  std::vector<std::string> licences;
+  std::vector<std::string> sources;
+  for (const BackboneEntry* entry : known_backbones_of(model.provenance)) {
+    licences.push_back(entry->licence);
+    sources.push_back(training_text(*entry));
   }
+  if (licences.empty()) return;
+  graph.metadata("annulus.backbone_licence", fmt::format("{}", fmt::join(licences, " + ")));
+  graph.metadata("annulus.backbone_trained_on", fmt::format("{}", fmt::join(sources, " + ")));
+}
+
+// The texts of all networks in one entry.
+template <class Text>
+void add_texts(OnnxModel& graph, const char* key, const ExportedImages& exported, const char* between,
+               const Text& text_of) {
+  std::string text;
+  for (const ExportedEncoder& encoder : exported.encoders) {
+    text += (text.empty() ? "" : between) + text_of(encoder);
+  }
+  graph.metadata(key, text);
+}
+
+OnnxExportReport export_images(const Model& model, const ExportedImages& exported, const std::filesystem::path& path,
+                               bool check) {
+  std::vector<FileBytes> files;
+  std::vector<std::span<const std::byte>> bytes;
+  for (const ExportedEncoder& encoder : exported.encoders) files.push_back(map_file(encoder.backbone.file()));
+  for (const FileBytes& mapped : files) bytes.push_back(mapped.bytes);
+  OnnxModel graph = image_graph(model, exported.encoders, bytes, exported.mirrored);
+  add_record(graph, model);
+  // The preprocessing that remains before the input of the file.
+  graph.metadata("annulus.preprocess", to_text(geometry_of(exported.encoders.front().recipe)));
+  using Exported = ExportedEncoder;
+  const auto recipe_of = [](const Exported& encoder) { return to_text(encoder.recipe); };
+  add_texts(graph, "annulus.backbone_preprocess", exported, " + ", recipe_of);
+  add_texts(graph, "annulus.backbone", exported, "+", [](const Exported& encoder) { return encoder.name; });
+  add_texts(graph, "annulus.backbone_sha256", exported, " + ",
+            [](const Exported& encoder) { return encoder.backbone.sha256(); });
+  add_texts(graph, "annulus.backbone_output", exported, " + ",
+            [](const Exported& encoder) { return encoder.backbone.output_rule(); });
+  AtomicFile file(path);
+  write_graph(graph, file);
+  OnnxExportReport report;
+  if (check) {
+    check_images(model, exported, file.temporary_path(), report);
+    // The head again, on rows that random images do not reach.
+    AtomicFile head(path);
+    write_graph(feature_graph(model), head);
+    check_head(model, head.temporary_path(), report);
+  }
+  file.commit();
+  return report;
 }
 
 }  // namespace
@@ -279,33 +352,19 @@ OnnxExportReport export_onnx(const Model& model, const std::filesystem::path& pa
 
 OnnxExportReport export_onnx(const Model& model, const ExportedEncoder& encoder, const std::filesystem::path& path,
                              bool check) {
-  const FileBytes bytes = map_file(encoder.backbone.file());
-  OnnxModel graph = image_graph(model, encoder.backbone, bytes.bytes, encoder.recipe);
-  add_record(graph, model);
-  // The preprocessing that remains before the input of the file.
-  PreprocessRecipe rest = encoder.recipe;
-  rest.scaling = ValueScaling::kUnit;
-  rest.mean = {};
-  rest.std = {1, 1, 1};
-  rest.channels = ChannelOrder::kRgb;
-  rest.layout = ChannelLayout::kNchw;
-  graph.metadata("annulus.preprocess", to_text(rest));
-  graph.metadata("annulus.backbone_preprocess", to_text(encoder.recipe));
-  graph.metadata("annulus.backbone", encoder.name);
-  graph.metadata("annulus.backbone_sha256", encoder.backbone.sha256());
-  graph.metadata("annulus.backbone_output", encoder.backbone.output_rule());
-  AtomicFile file(path);
-  write_graph(graph, file);
-  OnnxExportReport report;
-  if (check) {
-    check_images(model, encoder, file.temporary_path(), report);
-    // The head again, on rows that random images do not reach.
-    AtomicFile head(path);
-    write_graph(feature_graph(model), head);
-    check_head(model, head.temporary_path(), report);
+  return export_images(model, {{encoder}, false}, path, check);
+}
+
+OnnxExportReport export_onnx(const Model& model, const Encoder& encoder, const std::filesystem::path& path,
+                             bool check) {
+  if (encoder.views.others == ViewKind::kRandom) {
+    fail(ErrorKind::kInput, "random views ({}) cannot be made inside of an ONNX file: export the head alone",
+         to_text(encoder.views));
   }
-  file.commit();
-  return report;
+  ExportedImages exported;
+  exported.mirrored = encoder.views.any();
+  for (const EncoderPart& part : encoder.parts) exported.encoders.push_back({part.backbone, part.recipe, part.name});
+  return export_images(model, exported, path, check);
 }
 
 }  // namespace annulus

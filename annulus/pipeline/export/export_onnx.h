@@ -6,10 +6,11 @@
 #include <string>
 
 #include "annulus/learn/model/model.h"
-#include "annulus/vision/backbone/backbone.h"
-#include "annulus/vision/preprocess/preprocess_recipe.h"
+#include "annulus/pipeline/export/image_graph.h"
 
 namespace annulus {
+
+struct Encoder;
 
 // Largest difference of probabilities and scores between ONNX Runtime and this library, for the same features; relative
 // for scores beyond 1 and -1.
@@ -31,14 +32,11 @@ struct OnnxExportReport {
 // Error{kInternal} gives the difference. Throws Error{kUsage} if ONNX Runtime is missing and `check` is set.
 OnnxExportReport export_onnx(const Model& model, const std::filesystem::path& path, bool check = true);
 
-struct ExportedEncoder {
-  const Backbone& backbone;
-  PreprocessRecipe recipe;  // that the model was trained with
-  std::string name;         // of the backbone, for the record
-};
-
 // Backbone and head in one file: "pixel_values" to the same and "features".
 OnnxExportReport export_onnx(const Model& model, const ExportedEncoder& encoder, const std::filesystem::path& path,
+                             bool check = true);
+// All networks of an encoder. Throws Error{kInput} for random views, which a graph cannot make.
+OnnxExportReport export_onnx(const Model& model, const Encoder& encoder, const std::filesystem::path& path,
                              bool check = true);
 
 }  // namespace annulus

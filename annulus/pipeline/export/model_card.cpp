@@ -2,6 +2,7 @@
 #include "annulus/pipeline/export/model_card.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,7 @@
 
 #include "annulus/base/version.h"
 #include "annulus/pipeline/backbones/backbone_catalogue.h"
+#include "annulus/pipeline/encoder.h"
 #include "annulus/store/formats/json_text.h"
 #include "annulus/store/models/training_record_entries.h"
 #include "annulus/task/few_shot_task.h"
@@ -49,12 +51,6 @@ std::string plain(std::string_view text) {
   return result;
 }
 
-const BackboneEntry* known_backbone(const Model& model) {
-  const BackboneEntry* const entry = find_backbone(recorded(model.provenance, "backbone"));
-  const bool pinned = entry != nullptr && !entry->onnx_sha256.empty();
-  return pinned && recorded(model.provenance, "backbone_sha256") != entry->onnx_sha256 ? nullptr : entry;
-}
-
 // Examples of each class that the model keeps; empty where it keeps none.
 std::vector<std::size_t> kept_examples(const Model& model) {
   if (model.support.empty()) return {};
@@ -80,8 +76,10 @@ std::string front_matter(const Model& model) {
     text += *virtual_examples ? "  - ibm2\n" : "  - baseline\n";
   }
   if (!backbone.empty()) text += fmt::format("backbone: {}\n", yaml_text(backbone));
-  if (const BackboneEntry* entry = known_backbone(model)) {
-    text += fmt::format("backbone_license: {}\n", yaml_text(entry->licence));
+  std::vector<std::string> licences;
+  for (const BackboneEntry* entry : known_backbones_of(model.provenance)) licences.push_back(entry->licence);
+  if (!licences.empty()) {
+    text += fmt::format("backbone_license: {}\n", yaml_text(fmt::format("{}", fmt::join(licences, " + "))));
   }
   if (model.training.training_accuracy) text += "metrics:\n  - accuracy\n";
   return text + fmt::format("classes: {}\n", to_json(model.class_names)) + "---\n\n";
@@ -255,12 +253,18 @@ std::string use_section(const Model& model, const std::string& title) {
 std::string licence_section(const Model& model) {
   const std::string backbone = recorded(model.provenance, "backbone");
   std::string text = "## Licences\n\n| part | licence |\n|---|---|\n";
-  if (const BackboneEntry* entry = known_backbone(model)) {
+  const std::vector<const BackboneEntry*> known = known_backbones_of(model.provenance);
+  for (const BackboneEntry* entry : known) {
     text += fmt::format("| backbone {}: {}, trained on {}, from {} | {} |\n", plain(entry->name), plain(entry->network),
                         plain(training_text(*entry)), plain(entry->package.empty() ? entry->address : entry->package),
                         plain(entry->licence));
-  } else if (!backbone.empty()) {
+  }
+  if (!backbone.empty() && known.empty()) {
     text += fmt::format("| backbone {} | not known to Annulus: ask whoever published it |\n", plain(backbone));
+  } else if (!backbone.empty() &&
+             static_cast<std::size_t>(std::count(backbone.begin(), backbone.end(), '+')) + 1 > known.size()) {
+    text += fmt::format("| the other networks of {} | not known to Annulus: ask whoever published them |\n",
+                        plain(backbone));
   }
   const std::string licence = recorded(model.provenance, "data_licence");
   text += fmt::format("| training data | {} |\n| Annulus itself | Apache-2.0 |\n\n",

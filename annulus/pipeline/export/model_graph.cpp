@@ -20,10 +20,7 @@
 namespace annulus {
 namespace {
 
-constexpr const char* kPrefix = "backbone/";
-constexpr std::uint64_t kOldestOpset = 10;  // the first with TopK as it is used here
 constexpr std::int64_t kFloatElement = 1;
-constexpr std::int64_t kHalfElement = 10;
 constexpr std::int64_t kDoubleElement = 11;
 
 std::int64_t length_of(std::size_t value) { return static_cast<std::int64_t>(value); }
@@ -244,88 +241,6 @@ void add_unknown_score(OnnxModel& graph, const Model& model, const Logits& logit
   graph.node("Identity", {sum}, {}, kUnknownOutput);
 }
 
-void add_head(OnnxModel& graph, const Model& model, const std::string& features, std::int64_t batch) {
-  const Logits logits = add_logits(graph, model, features);
-  const std::string probabilities =
-      graph.node("Softmax", {logits.values}, {{"axis", std::int64_t{1}}}, kProbabilitiesOutput);
-  const std::string best =
-      graph.node("ArgMax", {logits.values}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
-  const std::string names = graph.texts("head/class_names", model.class_names);
-  graph.node("Gather", {names, best}, {{"axis", std::int64_t{0}}}, kLabelOutput);
-  add_unknown_score(graph, model, logits, probabilities);
-  graph.text_output(kLabelOutput, {batch});
-  graph.output(kProbabilitiesOutput, {batch, length_of(model.head.classes())});
-  graph.output(kUnknownOutput, {batch});
-}
-
-std::string colour_constant(OnnxModel& graph, const std::string& name, const std::array<float, 3>& values) {
-  return graph.floats(name, {1, 3, 1, 1}, {values.begin(), values.end()});
-}
-
-// Scales values from 0 to 1 to those that the network was trained on.
-std::string add_scaling(OnnxModel& graph, const PreprocessRecipe& recipe, const std::string& pixels) {
-  switch (recipe.scaling) {
-    case ValueScaling::kUnit:
-      return pixels;
-    case ValueScaling::kSigned:
-      return graph.node(
-          "Sub", {graph.node("Mul", {pixels, scalar(graph, "image/two", 2.0F)}), scalar(graph, "image/one", 1.0F)});
-    case ValueScaling::kMeanStd:
-      return graph.node("Div", {graph.node("Sub", {pixels, colour_constant(graph, "image/mean", recipe.mean)}),
-                                colour_constant(graph, "image/std", recipe.std)});
-    case ValueScaling::kSubtract:
-      break;
-  }
-  return graph.node("Sub", {graph.node("Mul", {pixels, scalar(graph, "image/range", 255.0F)}),
-                            colour_constant(graph, "image/mean", recipe.mean)});
-}
-
-void add_image_input(OnnxModel& graph, const Backbone& backbone, const PreprocessRecipe& recipe,
-                     const std::string& input, std::int64_t batch) {
-  graph.input(kImagesInput, {batch, 3, length_of(recipe.output_height()), length_of(recipe.output_width())});
-  std::string pixels = add_scaling(graph, recipe, kImagesInput);
-  if (recipe.channels == ChannelOrder::kBgr) {
-    pixels = graph.node("Gather", {pixels, graph.integers("image/blue_first", {2, 1, 0})}, {{"axis", std::int64_t{1}}});
-  }
-  if (backbone.channels_last()) {
-    pixels = graph.node("Transpose", {pixels}, {{"perm", std::vector<std::int64_t>{0, 2, 3, 1}}});
-  }
-  if (backbone.input().type == TensorType::kHalf) pixels = graph.node("Cast", {pixels}, {{"to", kHalfElement}});
-  graph.node("Identity", {pixels}, {}, input);
-}
-
-// The pooling of Backbone, for an output that is not yet one row per image.
-std::string add_pooling(OnnxModel& graph, const Backbone& backbone) {
-  std::string output = kPrefix + backbone.output().name;
-  if (backbone.output().type == TensorType::kHalf) output = graph.node("Cast", {output}, {{"to", kFloatElement}});
-  if (backbone.output_rank() == 4) {
-    const std::vector<std::int64_t> positions =
-        backbone.channels_last() ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{2, 3};
-    output = graph.reduce("ReduceMean", output, positions, false);
-  } else if (backbone.output_rank() == 3) {
-    const std::string first =
-        graph.node("Gather", {output, graph.integers("image/class_token", {0})}, {{"axis", std::int64_t{1}}});
-    output = graph.node("Reshape", {first, graph.integers("image/rows", {-1, length_of(backbone.dimension())})});
-  }
-  return graph.node("Identity", {output}, {}, kFeaturesOutput);
-}
-
-void check_embeddable(const Backbone& backbone, const OnnxGraph& graph, const std::string& input) {
-  const std::string file = backbone.file().string();
-  if (backbone.output_rank() == 3 && backbone.tokens() == TokenPooling::kMean) {
-    fail(ErrorKind::kInput, "{}: a mean of patch tokens cannot be exported: export the head alone", file);
-  }
-  if (const auto own = graph.opsets.find(""); own != graph.opsets.end() && own->second < kOldestOpset) {
-    fail(ErrorKind::kInput,
-         "{}: expected a network of ONNX's operator set {} or newer, found {}: export the head alone", file,
-         kOldestOpset, own->second);
-  }
-  if (std::find(graph.inputs.begin(), graph.inputs.end(), input) == graph.inputs.end()) {
-    fail(ErrorKind::kFormat, "{}: expected the input \"{}\" that ONNX Runtime tells of, found none", file,
-         backbone.input().name);
-  }
-}
-
 }  // namespace
 
 bool rejects_unknown(const Model& model) {
@@ -339,23 +254,18 @@ OnnxModel feature_graph(const Model& model) {
   return graph;
 }
 
-OnnxModel image_graph(const Model& model, const Backbone& backbone, std::span<const std::byte> backbone_file,
-                      const PreprocessRecipe& recipe) {
-  if (backbone.dimension() != model.head.dimension()) {
-    fail(ErrorKind::kInput, "{}: expected features of {} dimensions as the model was trained on, found {}",
-         backbone.file().string(), model.head.dimension(), backbone.dimension());
-  }
-  OnnxGraph inner = read_onnx_graph(backbone_file, kPrefix, backbone.file().string());
-  const std::string input = kPrefix + backbone.input().name;
-  check_embeddable(backbone, inner, input);
-  // A batch size that the file fixes stays fixed.
-  const std::int64_t batch = backbone.input().shape.front() > 0 ? length_of(backbone.batch()) : -1;
-  OnnxModel graph;
-  add_image_input(graph, backbone, recipe, input, batch);
-  graph.embed(std::move(inner));
-  add_head(graph, model, add_pooling(graph, backbone), batch);
-  graph.output(kFeaturesOutput, {batch, length_of(backbone.dimension())});
-  return graph;
+void add_head(OnnxModel& graph, const Model& model, const std::string& features, std::int64_t batch) {
+  const Logits logits = add_logits(graph, model, features);
+  const std::string probabilities =
+      graph.node("Softmax", {logits.values}, {{"axis", std::int64_t{1}}}, kProbabilitiesOutput);
+  const std::string best =
+      graph.node("ArgMax", {logits.values}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
+  const std::string names = graph.texts("head/class_names", model.class_names);
+  graph.node("Gather", {names, best}, {{"axis", std::int64_t{0}}}, kLabelOutput);
+  add_unknown_score(graph, model, logits, probabilities);
+  graph.text_output(kLabelOutput, {batch});
+  graph.output(kProbabilitiesOutput, {batch, length_of(model.head.classes())});
+  graph.output(kUnknownOutput, {batch});
 }
 
 }  // namespace annulus

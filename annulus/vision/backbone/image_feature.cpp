@@ -27,15 +27,17 @@ PreprocessRecipe planar_recipe(PreprocessRecipe recipe) {
   return recipe;
 }
 
-void write_network_input(const Image& image, const PreprocessRecipe& recipe, std::span<float> out) {
-  preprocess(image, planar_recipe(recipe), out);
+void write_network_input(const Image& image, const PreprocessRecipe& recipe, std::span<float> out,
+                         const PhotoView& view) {
+  if (view.kind == ViewKind::kWhole) return preprocess(image, planar_recipe(recipe), out);
+  preprocess(view_of(image, view), planar_recipe(recipe), out);
 }
 
 void write_network_input(std::span<const std::byte> file, const std::string& source, const PreprocessRecipe& recipe,
-                         std::span<float> out, const DecodeLimits& limits) {
+                         std::span<float> out, const DecodeLimits& limits, const PhotoView& view) {
   DecodeOptions options = decode_options(recipe);
   options.limits = limits;
-  write_network_input(decode_image(file, options, source), recipe, out);
+  write_network_input(decode_image(file, options, source), recipe, out, view);
 }
 
 void check_feature_row(std::span<const float> row, const std::string& source) {
@@ -46,9 +48,9 @@ void check_feature_row(std::span<const float> row, const std::string& source) {
 }
 
 std::vector<float> extract_image(const Image& image, const std::string& source, const Backbone& backbone,
-                                 const PreprocessRecipe& recipe) {
+                                 const PreprocessRecipe& recipe, const PhotoView& view) {
   Matrix<float> input(1, recipe.output_size());
-  write_network_input(image, recipe, input.row(0));
+  write_network_input(image, recipe, input.row(0), view);
   return run_network(input, source, backbone, recipe);
 }
 

@@ -149,10 +149,18 @@ std::string OnnxModel::reduce(const std::string& operator_name, const std::strin
 
 void OnnxModel::embed(OnnxGraph graph) {
   constexpr std::uint64_t kWeightsNeedNoInput = 4;  // older versions list every weight among the inputs as well
+  for (const OnnxGraph& other : embedded_) {
+    for (const auto& [domain, version] : graph.opsets) {
+      const auto found = other.opsets.find(domain);
+      if (found == other.opsets.end() || found->second == version) continue;
+      fail(ErrorKind::kInput, "expected networks of the same ONNX operator set in one file, found {} and {}{}",
+           found->second, version, domain.empty() ? "" : " of " + domain);
+    }
+  }
   nodes_ += graph.nodes;
-  ir_version_ = std::max(graph.ir_version, kWeightsNeedNoInput);
+  ir_version_ = std::max({graph.ir_version, kWeightsNeedNoInput, embedded_.empty() ? 0 : ir_version_});
   if (const auto own = graph.opsets.find(""); own != graph.opsets.end()) opset_ = own->second;
-  embedded_ = std::move(graph);
+  embedded_.push_back(std::move(graph));
 }
 
 std::uint64_t OnnxModel::content_size(const Initializer& tensor) {
@@ -200,13 +208,13 @@ void OnnxModel::write_content(const Initializer& tensor, const Sink& sink) {
 // The fields of the model around its graph.
 std::string OnnxModel::model_fields() const {
   std::map<std::string, std::uint64_t> opsets;
-  if (embedded_) opsets = embedded_->opsets;
+  for (const OnnxGraph& graph : embedded_) opsets.insert(graph.opsets.begin(), graph.opsets.end());
   opsets[""] = opset_;
   if (uses_runtime_domain_) opsets[kRuntimeDomain] = 1;
   std::string fields = number_field(1, ir_version_) + bytes_field(2, "annulus");
   for (const auto& [domain, version] : opsets) fields += bytes_field(8, encode_opset(domain, version));
   for (const auto& [key, value] : metadata_) fields += bytes_field(14, bytes_field(1, key) + bytes_field(2, value));
-  if (embedded_) fields += embedded_->functions;
+  for (const OnnxGraph& graph : embedded_) fields += graph.functions;
   return fields;
 }
 
@@ -218,10 +226,10 @@ void OnnxModel::write(const Sink& sink) const {
     headers.push_back(header_of(tensor));
     graph_size += headers.back().size() + content_size(tensor);
   }
-  const std::span<const OnnxGraph::Weight> others =
-      embedded_ ? std::span<const OnnxGraph::Weight>(embedded_->weights) : std::span<const OnnxGraph::Weight>();
-  for (const OnnxGraph::Weight& weight : others) {
-    graph_size += length_field(5, weight.size()).size() + weight.size();
+  for (const OnnxGraph& graph : embedded_) {
+    for (const OnnxGraph::Weight& weight : graph.weights) {
+      graph_size += length_field(5, weight.size()).size() + weight.size();
+    }
   }
   constexpr std::uint64_t kLargestFile = std::numeric_limits<std::int32_t>::max() - (std::uint64_t{1} << 20);
   if (graph_size > kLargestFile) {
@@ -233,10 +241,12 @@ void OnnxModel::write(const Sink& sink) const {
     sink(as_span(headers[i]));
     write_content(initializers_[i], sink);
   }
-  for (const OnnxGraph::Weight& weight : others) {
-    sink(as_span(length_field(5, weight.size()) + weight.name_field));
-    sink(weight.before);
-    sink(weight.after);
+  for (const OnnxGraph& graph : embedded_) {
+    for (const OnnxGraph::Weight& weight : graph.weights) {
+      sink(as_span(length_field(5, weight.size()) + weight.name_field));
+      sink(weight.before);
+      sink(weight.after);
+    }
   }
   sink(as_span(inputs_ + outputs_));
 }

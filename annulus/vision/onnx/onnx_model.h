@@ -6,7 +6,6 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -57,7 +56,8 @@ class OnnxModel {
                            const std::vector<OnnxAttribute>& attributes = {});
 
   // Includes another model's graph after the nodes so far; its inputs are values of those nodes. Later operators use
-  // its operator set. At most one; the bytes that it refers to must outlive write().
+  // its operator set. The bytes that it refers to must outlive write(). Throws Error{kInput} for a second graph of
+  // another operator set than the first, as a file has only one.
   void embed(OnnxGraph graph);
 
   // Writes the whole model. Throws Error{kInput} if it would exceed the 2 GB limit of ONNX files, and Error{kInternal}
@@ -83,7 +83,7 @@ class OnnxModel {
   std::string outputs_;  // the same
   std::map<std::string, std::string> metadata_;
   std::vector<Initializer> initializers_;
-  std::optional<OnnxGraph> embedded_;
+  std::vector<OnnxGraph> embedded_;
   std::uint64_t ir_version_ = 8;
   std::uint64_t opset_ = 17;
   std::size_t next_name_ = 0;

@@ -1,0 +1,212 @@
+// Views and joined networks: the same rows from a list, a file and one image; cached by view and network.
+#include "annulus/pipeline/encode.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "annulus/base/error.h"
+#include "annulus/store/features/feature_file.h"
+#include "annulus/store/images/image_file.h"
+#include "annulus/vision/backbone/image_feature.h"
+#include "annulus/vision/image/svg.h"
+#include "tests/fixtures/expect_error.h"
+#include "tests/fixtures/needs_onnxruntime.h"
+#include "tests/fixtures/sample_features.h"
+#include "tests/fixtures/scratch_folder.h"
+
+namespace annulus {
+namespace {
+
+constexpr std::size_t kPhotos = 12;
+
+std::string network(const std::string& name) { return std::string(ANNULUS_TEST_DATA) + "/backbones/" + name + ".onnx"; }
+
+class Encode : public NeedsOnnxRuntime {
+ protected:
+  void SetUp() override {
+    NeedsOnnxRuntime::SetUp();
+    if (IsSkipped()) return;
+    for (const char* const name : {"train/class0", "train/class1", "test/class0", "test/class1"}) {
+      std::filesystem::create_directories(folder_ / name);
+    }
+    for (std::size_t i = 0; i < kPhotos; ++i) {
+      const std::string svg = fmt::format(
+          R"svg(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect x="{}" y="{}" width="5" height="6" fill="rgb({},{},9)"/></svg>)svg",
+          i % 5, i % 7, 20 * i, 255 - 9 * i);
+      const auto png = render_svg(svg, 16, "test picture");
+      folder_.write(fmt::format("{}/class{}/{:02}.png", i < 8 ? "train" : "test", i % 2, i),
+                    {reinterpret_cast<const char*>(png.data()), png.size()});
+    }
+    list_ = list_images(folder_.path());
+  }
+
+  static Encoder open(const std::string& backbone, const std::string& views = "none") {
+    EncoderOptions options;
+    options.backbone = backbone;
+    options.preprocess = "unit resize=8x8 crop=none";
+    options.views = views_from_text(views);
+    return open_encoder(options, {});
+  }
+  static Encoder open_joined(const std::string& views = "none") {
+    return open(network("vector") + "+" + network("tokens"), views);
+  }
+
+  FeatureSet encode(const Encoder& encoder, ExtractOptions options = {}) {
+    options.cache = folder_ / "cache";
+    return encode_list(list_, "photos", encoder, options, report_);
+  }
+
+  std::vector<float> encode_one(const Encoder& encoder, std::size_t number) const {
+    return encode_image(load_image_bytes(list_.paths[number], 1 << 20), "it", encoder);
+  }
+
+  void expect_rows_of_images(const Encoder& encoder) {
+    const FeatureSet set = encode(encoder);
+    ASSERT_EQ(set.rows(), kPhotos);
+    ASSERT_EQ(set.dimension(), encoder.dimension());
+    const Matrix<float> rows = rows_of(set);
+    for (std::size_t i = 0; i < kPhotos; ++i) {
+      EXPECT_EQ(encode_one(encoder, i), copied(rows.row(i))) << encoder.name << ", image " << i;
+    }
+  }
+
+  ScratchFolder folder_;
+  ImageList list_;
+  ExtractReport report_;
+};
+
+TEST_F(Encode, AListHasTheRowsOfItsImages) {
+  for (const char* const views : {"none", "flip", "3", "3:1"}) {
+    SCOPED_TRACE(views);
+    expect_rows_of_images(open(network("vector"), views));
+    expect_rows_of_images(open_joined(views));
+  }
+}
+
+TEST_F(Encode, AFlipIsTheMeanOfAPhotoAndItsMirrorImage) {
+  const Encoder encoder = open(network("vector"), "flip");
+  const EncoderPart& part = encoder.parts.front();
+  const Image image = read_image(list_.paths[3]);
+  const auto plain = extract_image(image, "it", part.backbone, part.recipe);
+  const auto mirrored = extract_image(image, "it", part.backbone, part.recipe, {ViewKind::kMirrored});
+  const auto both = encode_one(encoder, 3);
+  EXPECT_NE(plain, mirrored);
+  for (std::size_t j = 0; j < both.size(); ++j) EXPECT_FLOAT_EQ(both[j], (plain[j] + mirrored[j]) / 2.0F);
+}
+
+TEST_F(Encode, EachNetworkOfJoinedOnesHasTheSameWeight) {
+  const auto row = encode_one(open_joined(), 2);
+  ASSERT_EQ(row.size(), 10U);
+  for (const std::size_t first : {0U, 5U}) {
+    double squares = 0.0;
+    for (std::size_t j = first; j < first + 5; ++j)
+      squares += static_cast<double>(row[j]) * static_cast<double>(row[j]);
+    EXPECT_NEAR(squares, 1.0, 1e-6);
+  }
+}
+
+TEST_F(Encode, TheCacheHoldsEveryViewByEveryNetwork) {
+  encode(open(network("vector")));
+  EXPECT_EQ(report_.computed, kPhotos);
+  encode(open(network("vector"), "flip"));
+  EXPECT_EQ(report_.computed, kPhotos) << "the photos themselves were there";
+  EXPECT_EQ(report_.cached, kPhotos);
+  encode(open_joined("flip"));
+  EXPECT_EQ(report_.computed, 2 * kPhotos) << "the second network";
+  encode(open_joined("flip"));
+  EXPECT_EQ(report_.computed, 0U);
+  encode(open(network("tokens"), "2"));
+  EXPECT_EQ(report_.computed, kPhotos) << "a random view is no mirror image";
+  encode(open(network("tokens"), "2:5"));
+  EXPECT_EQ(report_.computed, kPhotos) << "nor one of another seed";
+}
+
+TEST_F(Encode, ViewsMayBeTrainingExamplesOfTheirOwn) {
+  ExtractOptions options;
+  options.view_examples = true;
+  const FeatureSet set = encode(open(network("vector"), "3"), options);
+  // The test photos come first: each one row, the mean of its views.
+  ASSERT_EQ(set.rows(), 4 + 3 * 8U);
+  const Matrix<float> rows = rows_of(set);
+  for (std::size_t i = 0; i < set.rows(); ++i) {
+    const std::size_t photo = i < 4 ? i : 4 + (i - 4) / 3;
+    EXPECT_EQ(set.paths()[i], list_.paths[photo]);
+    EXPECT_EQ(set.labels()[i], list_.labels[photo]);
+    EXPECT_EQ(set.is_train()[i], list_.is_train[photo]);
+    EXPECT_EQ(set.groups()[i], static_cast<std::int32_t>(photo));
+  }
+  EXPECT_EQ(copied(rows.row(4)), encode_one(open(network("vector")), 4)) << "the first view is the photo";
+  EXPECT_EQ(copied(rows.row(0)), encode_one(open(network("vector"), "3"), 0));
+  EXPECT_NE(copied(rows.row(4)), copied(rows.row(5)));
+}
+
+TEST_F(Encode, ABrokenImageIsLeftOutOfAll) {
+  folder_.write("train/class0/02.png", "no picture");
+  list_.groups = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  const FeatureSet set = encode(open_joined("flip"));
+  EXPECT_EQ(set.rows(), kPhotos - 1);
+  EXPECT_EQ(report_.broken, 1U);
+  ASSERT_EQ(report_.reasons.size(), 1U);
+  EXPECT_NE(report_.reasons.front().find("02.png"), std::string::npos);
+  for (std::size_t i = 0; i < set.rows(); ++i) {
+    EXPECT_EQ(set.paths()[i], list_.paths[static_cast<std::size_t>(set.groups()[i])]);
+  }
+}
+
+TEST_F(Encode, FilesAreTheSameForAnyNumberOfThreads) {
+  ExtractOptions options;
+  options.type = FeatureType::kFloat32;
+  const Encoder encoder = open_joined("3");
+  for (const int threads : {1, 3}) {
+    options.threads = threads;
+    options.cache = folder_ / fmt::format("cache{}", threads);
+    encode_to_file(list_, encoder, options, folder_ / fmt::format("{}.safetensors", threads));
+  }
+  const FeatureSet one = read_features(folder_ / "1.safetensors");
+  expect_same_but_features(read_features(folder_ / "3.safetensors"), one);
+  expect_same_bits(read_features(folder_ / "3.safetensors"), one);
+  EXPECT_EQ(one.provenance().at("backbone"), "vector.onnx+tokens.onnx");
+  EXPECT_EQ(one.provenance().at("views"), "3");
+  options.cache = folder_ / "cache1";
+  EXPECT_EQ(encode_to_cache(list_, encoder, options).computed, 0U);
+}
+
+TEST_F(Encode, TheRecordNamesAllNetworks) {
+  const Encoder encoder = open_joined();
+  const Provenance record = feature_provenance(encoder);
+  EXPECT_EQ(record.at("backbone_sha256"),
+            encoder.parts[0].backbone.sha256() + " + " + encoder.parts[1].backbone.sha256());
+  EXPECT_FALSE(record.contains("views"));
+  Model model;
+  model.provenance = record;
+  EncoderOptions alone;
+  alone.backbone = network("vector");
+  alone.preprocess = "unit resize=8x8 crop=none";
+  expect_error(ErrorKind::kInput, "use the same for both", [&] { open_encoder_of(model, "m", alone, {}); });
+  EncoderOptions swapped;
+  swapped.backbone = network("tokens") + "+" + network("vector");
+  expect_error(ErrorKind::kInput, "use the same for both", [&] { open_encoder_of(model, "m", swapped, {}); });
+  EncoderOptions same;
+  same.backbone = network("vector") + "+" + network("tokens");
+  EXPECT_EQ(open_encoder_of(model, "m", same, {}).dimension(), 10U) << "with the preprocessing of the record";
+  model.provenance["views"] = "flip";
+  EXPECT_EQ(open_encoder_of(model, "m", same, {}).views, views_from_text("flip"));
+  same.views = PhotoViews{};
+  EXPECT_FALSE(open_encoder_of(model, "m", same, {}).views.any());
+}
+
+TEST_F(Encode, JoinsDifferentNetworksAlone) {
+  for (const std::string& text : {network("vector") + "+", "+" + network("vector"),
+                                  network("vector") + "+" + network("vector"), std::string("resnet50++dino")}) {
+    expect_error(ErrorKind::kUsage, "different networks", [&] { joined_backbones(text); });
+  }
+  EXPECT_EQ(joined_backbones("resnet50+mobilenet-0.25"), (std::vector<std::string>{"resnet50", "mobilenet-0.25"}));
+  EXPECT_EQ(joined_backbones(network("vector")).size(), 1U);
+}
+
+}  // namespace
+}  // namespace annulus
