@@ -213,13 +213,13 @@ void add_learn_metric(CLI::App& backbones, Action& action) {
       .add_option("-o,--output", options->output,
                   "Metric file to write (.safetensors); default: the one kept for the network, which fits then use")
       ->type_name("FILE");
+  add_encoder_options(command, options->encoder, "NETWORK");
+  for (const char* const name : {"--backbone", "--views"}) command.remove_option(command.get_option(name));
   command.add_flag("--views", options->views, "Learn from four random views of each photo, without labels");
   add_seed(command, options->run, "Seed of the views");
   add_threads(command, options->run);
   add_quiet(command, options->run);
   add_json(command, options->json, "Write what was learnt as JSON (without FILE: to standard output)");
-  add_encoder_options(command, options->encoder, "NETWORK");
-  command.remove_option(command.get_option("--backbone"));
   add_example(command,
               "  annulus backbones learn-metric mobilenet-0.25 photos/\n"
               "  annulus backbones learn-metric net.onnx photos/ --views -o metric.safetensors");

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "annulus/base/error.h"
 #include "annulus/pipeline/backbones/backbone_cost.h"
 #include "cli/terminal/interrupt.h"
 
@@ -48,6 +49,14 @@ std::string terms_text(const BackboneOffer& offer) {
   }
   if (offer.seconds > 0) text += fmt::format(", about {} for these images", seconds_text(offer.seconds));
   return text;
+}
+
+PhotoViews read_views(const std::string& text) {
+  try {
+    return views_from_text(text);
+  } catch (const Error& error) {
+    throw CLI::ValidationError("--views", error.message_with("it"));
+  }
 }
 
 std::string ask_backbone(std::span<const BackboneOffer> offers) {
@@ -98,10 +107,10 @@ void add_encoder_options(CLI::App& command, EncoderOptions& options, const std::
       ->group(kGroup);
   command
       .add_option_function<std::string>(
-          "--views", [&options](const std::string& text) { options.views = views_from_text(text); },
-          "Encode the mean of several views of each image: flip (with its mirror image), or N (with N - 1 random "
-          "crops), "
-          "or N:SEED; default: none, or as the model was trained")
+          "--views", [&options](const std::string& text) { options.views = read_views(text); },
+          "Encode the mean of several views of each image: flip (with its mirror image), N (with N - 1 random crops) "
+          "or "
+          "N:SEED; default: none, or as the model was trained")
       ->type_name("none|flip|N")
       ->group(kGroup);
   command.add_option("--cache", options.cache, "Folder of cached features; default: the user's cache")

@@ -79,7 +79,8 @@ std::vector<T> copied(std::span<const T> values) {
 // Rows of images whose files are named, in their order; the cache is used. One that cannot be read is an error.
 py::array_t<float> encode_files(const Encoder& encoder, std::vector<std::string> paths, const std::string& cache,
                                 int threads, const py::object& progress) {
-  const ImageList list{std::move(paths), {}, {}, {}, {}, {}};
+  ImageList list;
+  list.paths = std::move(paths);
   EncoderOptions options;
   options.cache = cache;
   options.strict = true;

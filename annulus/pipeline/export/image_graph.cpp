@@ -15,12 +15,14 @@ namespace annulus {
 namespace {
 
 constexpr std::uint64_t kOldestOpset = 10;  // the first with TopK as the head uses it
-constexpr std::int64_t kFloatElement = 1;
-constexpr std::int64_t kHalfElement = 10;
+constexpr std::int64_t kFloatTensor = 1;
+constexpr std::int64_t kHalfTensor = 10;
 
-std::int64_t length_of(std::size_t value) { return static_cast<std::int64_t>(value); }
+std::int64_t extent_of(std::size_t value) { return static_cast<std::int64_t>(value); }
 
-std::string scalar(OnnxModel& graph, const std::string& name, float value) { return graph.floats(name, {1}, {value}); }
+std::string one_value(OnnxModel& graph, const std::string& name, float value) {
+  return graph.floats(name, {1}, {value});
+}
 
 // One network in a file, and what its values and constants are called.
 struct Embedding {
@@ -40,22 +42,22 @@ std::string add_scaling(OnnxModel& graph, const PreprocessRecipe& recipe, const 
     case ValueScaling::kUnit:
       return pixels;
     case ValueScaling::kSigned:
-      return graph.node("Sub", {graph.node("Mul", {pixels, scalar(graph, prefix + "two", 2.0F)}),
-                                scalar(graph, prefix + "one", 1.0F)});
+      return graph.node("Sub", {graph.node("Mul", {pixels, one_value(graph, prefix + "two", 2.0F)}),
+                                one_value(graph, prefix + "one", 1.0F)});
     case ValueScaling::kMeanStd:
       return graph.node("Div", {graph.node("Sub", {pixels, colour_constant(graph, prefix + "mean", recipe.mean)}),
                                 colour_constant(graph, prefix + "std", recipe.std)});
     case ValueScaling::kSubtract:
       break;
   }
-  return graph.node("Sub", {graph.node("Mul", {pixels, scalar(graph, prefix + "range", 255.0F)}),
+  return graph.node("Sub", {graph.node("Mul", {pixels, one_value(graph, prefix + "range", 255.0F)}),
                             colour_constant(graph, prefix + "mean", recipe.mean)});
 }
 
 // The images and their mirror images, one after the other in the batch.
 std::string add_mirror_images(OnnxModel& graph, std::size_t width) {
   std::vector<std::int64_t> columns(width);
-  for (std::size_t x = 0; x < width; ++x) columns[x] = length_of(width - 1 - x);
+  for (std::size_t x = 0; x < width; ++x) columns[x] = extent_of(width - 1 - x);
   const std::string mirrored = graph.node("Gather", {kImagesInput, graph.integers("image/columns", std::move(columns))},
                                           {{"axis", std::int64_t{3}}});
   return graph.node("Concat", {kImagesInput, mirrored}, {{"axis", std::int64_t{0}}});
@@ -72,7 +74,7 @@ void add_network_input(OnnxModel& graph, const Embedding& embedding, std::string
   if (backbone.channels_last()) {
     pixels = graph.node("Transpose", {pixels}, {{"perm", std::vector<std::int64_t>{0, 2, 3, 1}}});
   }
-  if (backbone.input().type == TensorType::kHalf) pixels = graph.node("Cast", {pixels}, {{"to", kHalfElement}});
+  if (backbone.input().type == TensorType::kHalf) pixels = graph.node("Cast", {pixels}, {{"to", kHalfTensor}});
   graph.node("Identity", {pixels}, {}, input);
 }
 
@@ -80,7 +82,7 @@ void add_network_input(OnnxModel& graph, const Embedding& embedding, std::string
 std::string add_pooling(OnnxModel& graph, const Embedding& embedding) {
   const Backbone& backbone = embedding.encoder.backbone;
   std::string output = embedding.network + backbone.output().name;
-  if (backbone.output().type == TensorType::kHalf) output = graph.node("Cast", {output}, {{"to", kFloatElement}});
+  if (backbone.output().type == TensorType::kHalf) output = graph.node("Cast", {output}, {{"to", kFloatTensor}});
   if (backbone.output_rank() == 4) {
     const std::vector<std::int64_t> positions =
         backbone.channels_last() ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{2, 3};
@@ -89,7 +91,7 @@ std::string add_pooling(OnnxModel& graph, const Embedding& embedding) {
     const std::string first = graph.node("Gather", {output, graph.integers(embedding.image + "class_token", {0})},
                                          {{"axis", std::int64_t{1}}});
     output =
-        graph.node("Reshape", {first, graph.integers(embedding.image + "rows", {-1, length_of(backbone.dimension())})});
+        graph.node("Reshape", {first, graph.integers(embedding.image + "rows", {-1, extent_of(backbone.dimension())})});
   }
   return output;
 }
@@ -127,7 +129,7 @@ std::int64_t batch_of(std::span<const ExportedEncoder> encoders, bool mirrored) 
   std::int64_t batch = -1;
   for (const ExportedEncoder& encoder : encoders) {
     if (encoder.backbone.input().shape.front() <= 0) continue;
-    const std::int64_t own = length_of(encoder.backbone.batch());
+    const std::int64_t own = extent_of(encoder.backbone.batch());
     if (mirrored || (batch > 0 && batch != own)) {
       fail(ErrorKind::kInput, "{}: it takes {} images at a time, which does not fit {}: export the head alone",
            encoder.backbone.file().string(), own, mirrored ? "mirror images" : "the other network");
@@ -160,7 +162,7 @@ OnnxModel image_graph(const Model& model, std::span<const ExportedEncoder> encod
   const std::int64_t batch = batch_of(encoders, mirrored);
   const PreprocessRecipe& recipe = encoders.front().recipe;
   OnnxModel graph;
-  graph.input(kImagesInput, {batch, 3, length_of(recipe.output_height()), length_of(recipe.output_width())});
+  graph.input(kImagesInput, {batch, 3, extent_of(recipe.output_height()), extent_of(recipe.output_width())});
   const std::string images = mirrored ? add_mirror_images(graph, recipe.output_width()) : kImagesInput;
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < encoders.size(); ++i) {
@@ -175,7 +177,7 @@ OnnxModel image_graph(const Model& model, std::span<const ExportedEncoder> encod
     std::string features = add_pooling(graph, embedding);
     if (mirrored) {
       const std::vector<std::string> views = graph.split(features, 2, 0);
-      features = graph.node("Mul", {graph.node("Add", views), scalar(graph, embedding.image + "half", 0.5F)});
+      features = graph.node("Mul", {graph.node("Add", views), one_value(graph, embedding.image + "half", 0.5F)});
     }
     if (encoders.size() > 1) features = graph.node("Div", {features, graph.reduce("ReduceL2", features, {1}, true)});
     parts.push_back(std::move(features));
@@ -184,7 +186,7 @@ OnnxModel image_graph(const Model& model, std::span<const ExportedEncoder> encod
                                    ? graph.node("Identity", parts, {}, kFeaturesOutput)
                                    : graph.node("Concat", parts, {{"axis", std::int64_t{1}}}, kFeaturesOutput);
   add_head(graph, model, features, batch);
-  graph.output(kFeaturesOutput, {batch, length_of(dimension)});
+  graph.output(kFeaturesOutput, {batch, extent_of(dimension)});
   return graph;
 }
 
