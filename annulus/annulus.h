@@ -112,8 +112,11 @@ struct FitOptions {
   std::size_t shots = 0;           ///< Training examples to draw per class; 0: all.
   std::uint64_t seed = 0;          ///< Which examples are drawn, and every random number of the training.
   int threads = 0;                 ///< 0: all processors. The model does not depend on it.
-  bool calibrate = true;        ///< Hold examples out to calibrate probabilities and to learn to reject unknown inputs.
-  bool keep_examples = true;    ///< Keep up to 64 examples per class in the model, for updates and explanations.
+  bool calibrate = true;      ///< Hold examples out to calibrate probabilities and to learn to reject unknown inputs.
+  bool keep_examples = true;  ///< Keep up to 64 examples per class in the model, for updates and explanations.
+  /// Unlabelled examples (labels are not looked at), whose nearest neighbours show how examples of one class differ;
+  /// null: none. Features of the same backbone. A pool too small for the number of classes is not used.
+  const FeatureSet* unlabelled = nullptr;
   std::string data_licence{};   ///< Licence of the training data, for the model's record; may be empty.
   ProgressCallback progress{};  ///< Hears how far the fit is; returning false stops it.
 };

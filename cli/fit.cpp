@@ -16,6 +16,7 @@
 #include "annulus/learn/model/fit_model.h"
 #include "annulus/learn/model/predictor.h"
 #include "annulus/pipeline/backbone_metric.h"
+#include "annulus/pipeline/unlabelled.h"
 #include "annulus/store/models/fit_checkpoint_file.h"
 #include "annulus/store/models/model_file.h"
 #include "annulus/task/few_shot_task.h"
@@ -36,7 +37,8 @@ struct FitOptions {
   DataOptions data;
   std::string output;
   std::string shots = "all";
-  std::string licence;  // of the training data, for the record
+  std::string unlabelled;  // folder of images or feature file without labels; empty: none
+  std::string licence;     // of the training data, for the record
   std::string json;
   bool strip = false;
   bool calibrate = true;
@@ -50,7 +52,15 @@ struct FitOptions {
 
 constexpr double kListedRates[] = {0.01, 0.02, 0.05, 0.1, 0.2};  // false-rejection rates in the JSON
 
-nlohmann::ordered_json fit_json(const FitOptions& options, const Recipe& recipe, const ModelFit& fitted) {
+// What is told of the data.
+struct DataFacts {
+  std::string backbone;           // which encoded them, and what a better one costs; empty: they are no photos
+  std::size_t test_examples = 0;  // marked as such, so not learnt from
+  std::optional<PoolUse> pool{};  // of unlabelled examples; absent: none was given
+};
+
+nlohmann::ordered_json fit_json(const FitOptions& options, const Recipe& recipe, const ModelFit& fitted,
+                                const DataFacts& facts) {
   const Model& model = fitted.model;
   const FitResult& fit = fitted.fit;
   nlohmann::ordered_json json = {{"model", options.output},
@@ -64,6 +74,12 @@ nlohmann::ordered_json fit_json(const FitOptions& options, const Recipe& recipe,
                                  {"seconds", fit.seconds},
                                  {"options", describe(recipe)}};
   if (recipe.metric.prior != nullptr) json["metric_prior_used"] = fit.metric_prior;
+  if (const auto& pool = facts.pool) {
+    json["unlabelled"] = {{"examples", pool->examples},
+                          {"looked_at", pool->looked_at},
+                          {"copies", pool->copies},
+                          {"used", pool->taken() && fit.metric_prior}};
+  }
   if (const TrainingRecord::HeldOut& held_out = model.training.held_out; held_out.examples) {
     json["temperature"] = model.temperature;
     json["held_out"] = {{"examples", *held_out.examples},
@@ -123,12 +139,6 @@ std::string chance_text(std::size_t classes) {
   return right < 1.0 ? fmt::format("{:.2g}", right) : fmt::format("{:.0f}", right);
 }
 
-// What the summary says of the data.
-struct DataFacts {
-  std::string backbone;           // which encoded them, and what a better one costs; empty: they are no photos
-  std::size_t test_examples = 0;  // marked as such, so not learnt from
-};
-
 void print_summary(const FitOptions& options, const Recipe& recipe, const ModelFit& fitted, const DataFacts& facts) {
   const Model& model = fitted.model;
   if (const TrainingRecord::HeldOut& held_out = model.training.held_out; held_out.examples) {
@@ -143,7 +153,9 @@ void print_summary(const FitOptions& options, const Recipe& recipe, const ModelF
   if (const auto caught = unknown_catch_rate(model.unknown, kFalseReject)) {
     fmt::print("{}\n", rejection_text(kFalseReject, *caught));
   }
-  if (const auto& prior = recipe.metric.prior) {
+  const auto& pool = facts.pool;
+  if (pool) fmt::print("{}\n", pool_text(*pool, fitted.fit.metric_prior));
+  if (const auto& prior = recipe.metric.prior; prior != nullptr && !(pool && pool->taken())) {
     constexpr std::size_t kShownDigits = 12;
     fmt::print("metric of the backbone ({}) {}\n", prior->checksum.substr(0, kShownDigits),
                fitted.fit.metric_prior ? "used" : "not used: it does not suit the training examples");
@@ -203,14 +215,22 @@ TrainingData load_training_data(const FitOptions& options, std::size_t shots, Pr
   facts.test_examples = static_cast<std::size_t>(std::count(set.is_train().begin(), set.is_train().end(), 0));
   const Split split = draw_split(set, {shots, options.run.seed});
   add_metric_prior(options.recipe.metric, set.provenance(), set.dimension(), recipe);
+  Provenance record;
+  if (!options.unlabelled.empty()) {
+    const FeatureSet unlabelled =
+        load_unlabelled(options.unlabelled, set, load_options(options.data, options.run.threads, bar));
+    facts.pool = add_pool_metric(unlabelled, set, split.support, options.run.threads, recipe, record);
+  }
   gather_company(options, set, company, recipe);
   TrainingData data = training_data(set, split.support, company.communicator.get());
+  data.provenance.merge(record);
   if (!options.licence.empty()) data.provenance["data_licence"] = options.licence;
   return data;
 }
 
 void run_fit(const FitOptions& options) {
   const std::size_t shots = parse_shots(options.shots);
+  if (!options.unlabelled.empty()) check_metric_beside_pool(options.recipe.metric);
   Recipe recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
   ModelFit fitted;
   FitCompany company;
@@ -227,7 +247,7 @@ void run_fit(const FitOptions& options) {
   stop_if_interrupted();
   write_model(fitted.model, options.output);
   if (company.log) company.log->remove();
-  if (!options.json.empty()) write_json(options.json, fit_json(options, recipe, fitted));
+  if (!options.json.empty()) write_json(options.json, fit_json(options, recipe, fitted, facts));
   if (!options.run.quiet && options.json != "-") print_summary(options, recipe, fitted, facts);
 }
 
@@ -247,6 +267,12 @@ void add_fit(CLI::App& app, Action& action) {
   command.add_option("--shots", options->shots, "Examples per class to draw, or all")
       ->type_name("K|all")
       ->capture_default_str();
+  command
+      .add_option(
+          "--unlabelled", options->unlabelled,
+          "More images or features of the same kind without labels, a folder or a feature file: how they differ "
+          "from their nearest neighbours tells how examples of one class differ")
+      ->type_name("FOLDER|FILE");
   command.add_flag("--strip", options->strip,
                    "Leave the training examples out of the model: smaller, but it can neither be updated nor explain");
   command.add_flag("!--no-calibrate", options->calibrate,

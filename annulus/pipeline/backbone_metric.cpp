@@ -51,13 +51,6 @@ void check_belongs(const BackboneMetric& metric, const std::string& source, cons
   check_same_provenance(metric.network, source, provenance, "the features");
 }
 
-void set_prior(MetricPrior prior, bool always, Recipe& recipe) {
-  const auto shared = std::make_shared<const MetricPrior>(std::move(prior));
-  if (always || recipe.metric.within_classes) recipe.metric.prior = shared;
-  if (!recipe.metric_of_default) recipe.metric_of_default = recipe_named("default").metric;
-  recipe.metric_of_default->prior = shared;
-}
-
 BackboneMetric required_metric(const Provenance& provenance, std::size_t dimension) {
   const std::string sha256 = provenance_entry(provenance, kChecksumKey);
   if (!is_sha256(sha256)) {
@@ -79,6 +72,13 @@ BackboneMetric required_metric(const Provenance& provenance, std::size_t dimensi
 }
 
 }  // namespace
+
+void set_metric_prior(MetricPrior prior, bool always, Recipe& recipe) {
+  const auto shared = std::make_shared<const MetricPrior>(std::move(prior));
+  if (always || recipe.metric.within_classes) recipe.metric.prior = shared;
+  if (!recipe.metric_of_default) recipe.metric_of_default = recipe_named("default").metric;
+  recipe.metric_of_default->prior = shared;
+}
 
 std::filesystem::path kept_metric_file(const std::string& backbone_sha256) {
   if (!is_sha256(backbone_sha256)) {
@@ -109,17 +109,17 @@ std::optional<BackboneMetric> kept_metric(const std::map<std::string, std::strin
 void add_metric_prior(const std::optional<std::string>& choice, const std::map<std::string, std::string>& provenance,
                       std::size_t dimension, Recipe& recipe) {
   if (!choice) {
-    if (auto metric = kept_metric(provenance, dimension)) set_prior(std::move(metric->prior), false, recipe);
+    if (auto metric = kept_metric(provenance, dimension)) set_metric_prior(std::move(metric->prior), false, recipe);
     return;
   }
   if (*choice == "none" || *choice == "data") return;
   if (*choice == "backbone") {
-    set_prior(required_metric(provenance, dimension).prior, true, recipe);
+    set_metric_prior(required_metric(provenance, dimension).prior, true, recipe);
     return;
   }
   BackboneMetric metric = read_metric(std::filesystem::path(*choice));
   check_belongs(metric, *choice, provenance, dimension);
-  set_prior(std::move(metric.prior), true, recipe);
+  set_metric_prior(std::move(metric.prior), true, recipe);
 }
 
 }  // namespace annulus

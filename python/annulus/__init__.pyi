@@ -67,7 +67,16 @@ class RecipeClassifier(ModelClassifier):
         verbose: bool = False,
         progress: Optional[Progress] = None,
     ) -> None: ...
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: Optional[ArrayLike] = None) -> "RecipeClassifier": ...
+    unlabelled_use_: Optional[str]
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: Optional[ArrayLike] = None,
+        *,
+        unlabelled: Optional[ArrayLike] = None,
+        unlabelled_label: Any = None,
+    ) -> "RecipeClassifier": ...
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: Optional[ArrayLike] = None, sample_weight: Optional[ArrayLike] = None
     ) -> "RecipeClassifier": ...

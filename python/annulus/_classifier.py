@@ -4,7 +4,7 @@ import numbers
 import numpy as np
 
 from ._model_classifier import ModelClassifier
-from ._validation import check_choice, check_number, recipe_of, rows_with_direction, training_examples, weights_of
+from ._validation import check_choice, check_number, recipe_of, rows_to_ask, rows_with_direction, training_examples, weights_of
 
 
 class RecipeClassifier(ModelClassifier):
@@ -96,11 +96,45 @@ class RecipeClassifier(ModelClassifier):
                 model, labels, _ = self._with_class(model, labels, X[y == label], label)
         self._become(model, labels)
 
-    def fit(self, X, y, sample_weight=None):
-        self._possible = None
-        return super().fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, unlabelled=None, unlabelled_label=None):
+        """Learns from rows of features.
 
-    fit.__doc__ = ModelClassifier.fit.__doc__
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows of features. Rows that are all zeros point nowhere and are left out, with a warning.
+        y : array-like of shape (n_samples,)
+            Labels: numbers, strings or booleans.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts beside the others. Only ratios matter; a row of weight 0 is left out.
+        unlabelled : array-like of shape (n_more, n_features), optional
+            More rows of the same kind without labels, as ``annulus fit --unlabelled``: how they differ from their nearest
+            neighbours tells how rows of one class differ, which helps most where classes have one or two rows.
+            ``unlabelled_use_`` says what became of them.
+        unlabelled_label : label, optional
+            Rows of X that have this label have none: -1 is the convention of scikit-learn's semi-supervised estimators. They join
+            ``unlabelled``. None: every label is a class.
+
+        Returns
+        -------
+        self
+        """
+        self._possible = None
+        X, y = training_examples(self, X, y)
+        sample_weight = weights_of(sample_weight, X)
+        pool = None if unlabelled is None else rows_to_ask(self, unlabelled)
+        if unlabelled_label is not None:
+            without = y == unlabelled_label
+            pool = X[without] if pool is None else np.concatenate([pool, X[without]])
+            X, y = X[~without], y[~without]
+            sample_weight = None if sample_weight is None else sample_weight[~without]
+        if sample_weight is not None and not sample_weight.any():
+            raise ValueError("sample_weight expects a number above 0 for at least one row of two classes, found zeros alone")
+        if pool is not None:
+            pool = pool[pool.any(axis=1)]
+        self._learn(X, y, sample_weight, pool if pool is not None and len(pool) else None)
+        self.unlabelled_use_ = self._fit_record.get("unlabelled")
+        return self
 
 
 class FewShotClassifier(RecipeClassifier):

@@ -146,6 +146,7 @@ def fit(
     weights: Optional[Rows] = None,
     provenance: dict[str, str] = ...,
     paths: list[str] = ...,
+    unlabelled: Optional[Rows] = None,
     recipe: RecipeOptions = ...,
     calibrate: bool = True,
     seed: int = 0,

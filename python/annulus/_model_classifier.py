@@ -21,8 +21,8 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
     def _recipe(self, epsilon):
         raise NotImplementedError
 
-    def _learn(self, X, y, sample_weight):
-        """Learns from checked rows."""
+    def _learn(self, X, y, sample_weight, unlabelled=None):
+        """Learns from checked rows, beside unlabelled ones where there are any."""
         recipe = self._recipe(self._radius_to_keep())
         if sample_weight is not None:
             counted = sample_weight > 0
@@ -32,7 +32,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
         if len(labels) < 2:
             raise ValueError(f"{type(self).__name__} expects at least two classes to tell apart, found {len(labels)} class")
         self.model_, self._fit_record = _core.fit(
-            X, numbers_of.astype(np.int32), names_of(labels), weights=sample_weight, recipe=recipe,
+            X, numbers_of.astype(np.int32), names_of(labels), weights=sample_weight, unlabelled=unlabelled, recipe=recipe,
             calibrate=bool(self.calibrate), seed=seed_of(self.random_state), threads=threads_of(self.n_jobs),
             progress=listener(self.verbose, self.progress))
         self._labels = labels

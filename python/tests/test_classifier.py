@@ -374,3 +374,31 @@ def test_names_of_classes_decide_nothing(task):
     assert np.array_equal(renamed.intercept_[places], model.intercept_)
     assert renamed.temperature_ == model.temperature_
     assert np.array_equal(renamed.predict(X_new), names[model.predict(X_new)])
+
+
+def test_unlabelled_rows_tell_how_rows_of_a_class_differ():
+    rng = np.random.default_rng(3)
+    classes, dimension = 8, 32
+    means = rng.normal(size=(classes, dimension))
+    spread = np.zeros(dimension)
+    spread[:4] = 4.0  # directions that say nothing about the class
+
+    def drawn(count):
+        labels = np.repeat(np.arange(classes), count)
+        rows = means[labels] + rng.normal(size=(len(labels), dimension)) * (0.1 + spread)
+        return rows.astype(np.float32), labels
+
+    X, y = drawn(1)
+    Z, _ = drawn(60)
+    test, truth = drawn(40)
+    alone = FewShotClassifier(calibrate=False, n_jobs=1).fit(X, y)
+    helped = FewShotClassifier(calibrate=False, n_jobs=1).fit(X, y, unlabelled=Z)
+    assert "unlabelled examples used" in helped.unlabelled_use_
+    assert alone.unlabelled_use_ is None
+    assert helped.score(test, truth) > alone.score(test, truth) + 0.2
+    # scikit-learn's convention gives the same.
+    both = FewShotClassifier(calibrate=False, n_jobs=1).fit(
+        np.concatenate([X, Z]), np.concatenate([y, np.full(len(Z), -1)]), unlabelled_label=-1)
+    np.testing.assert_array_equal(both.predict_proba(test), helped.predict_proba(test))
+    with pytest.raises(ValueError, match="features"):
+        FewShotClassifier(**QUICK).fit(X, y, unlabelled=Z[:, :5])

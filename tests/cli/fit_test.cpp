@@ -33,6 +33,30 @@ TEST(Fit, PrintsWhatItFoundAndWritesAModel) {
   EXPECT_EQ(model.provenance.at("generator"), "annulus synthetic");
 }
 
+TEST(Fit, LearnsHowExamplesDifferFromAPoolWithoutLabels) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const auto fit = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"fit", features, "--shots", "1", "-o", scratch / "model.safetensors"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_annulus(scratch, quickly(arguments));
+  };
+  const Outcome with = fit({"--unlabelled", features});
+  ASSERT_EQ(with.exit_code, 0) << with.err;
+  EXPECT_NE(with.out.find("unlabelled examples used"), std::string::npos) << with.out;
+  const Model model = read_model(scratch / "model.safetensors");
+  EXPECT_FALSE(model.provenance.at("unlabelled_examples").empty());
+  EXPECT_EQ(model.provenance.at("metric_prior").size(), 64U);
+  const Outcome json = fit({"--unlabelled", features, "--json"});
+  EXPECT_TRUE(nlohmann::json::parse(json.out).at("unlabelled").at("used").get<bool>());
+  const Outcome both = fit({"--unlabelled", features, "--metric", "none"});
+  EXPECT_NE(both.exit_code, 0);
+  EXPECT_NE(both.err.find("--metric"), std::string::npos) << both.err;
+  const Outcome missing = fit({"--unlabelled", scratch / "nothing.npz"});
+  EXPECT_NE(missing.exit_code, 0);
+  EXPECT_NE(missing.err.find("nothing.npz"), std::string::npos) << missing.err;
+}
+
 TEST(Fit, QuietPrintsNothing) {
   const Scratch scratch;
   const std::string features = write_small_features(scratch);
