@@ -40,14 +40,14 @@ class ImageGraph : public NeedsOnnxRuntime {
   }
 
   // The features that the exported file gives for a photo of its own size.
-  void expect_features(const Encoder& encoder) const {
+  void expect_features(const Encoder& encoder, double tolerance) const {
     const std::string image = content_of(std::filesystem::path(ANNULUS_TEST_DATA) / "images" / "jpeg_444.jpg");
     const auto bytes = std::as_bytes(std::span(image));
     const Backbone exported(folder_ / "model.onnx");
     const auto expected = encode_image(bytes, "image", encoder);
     const auto found = extract_image(bytes, "image", exported, choose_recipe(exported));
     ASSERT_EQ(found.size(), expected.size());
-    for (std::size_t j = 0; j < found.size(); ++j) EXPECT_NEAR(found[j], expected[j], 1e-5);
+    for (std::size_t j = 0; j < found.size(); ++j) EXPECT_NEAR(found[j], expected[j], tolerance);
   }
 
   const ScratchFolder folder_;
@@ -63,15 +63,16 @@ TEST_F(ImageGraph, HoldsJoinedNetworks) {
   EXPECT_EQ(session.inputs().size(), 1U);
   EXPECT_EQ(session.metadata("annulus.backbone"), "vector.onnx+tokens.onnx");
   EXPECT_EQ(session.metadata("annulus.backbone_sha256"), feature_provenance(encoder).at("backbone_sha256"));
-  expect_features(encoder);
+  expect_features(encoder, 1e-5);
 }
 
+// The file mirrors what is resized already, the library resizes what it has mirrored: pixels may round differently.
 TEST_F(ImageGraph, HoldsMirrorImages) {
   for (const auto& networks : {std::vector<std::string>{"map_channels_last"}, {"any_size", "map"}}) {
     SCOPED_TRACE(networks.front());
     const Encoder encoder = open(networks, "imagenet resize=8x8 crop=none", "flip");
     EXPECT_TRUE(export_onnx(model_for(encoder), encoder, folder_ / "model.onnx").checked);
-    expect_features(encoder);
+    expect_features(encoder, 5e-3);
   }
 }
 
