@@ -26,7 +26,7 @@ struct AblateCommand {
   DataOptions features;
   AblationOptions ablation;
   std::vector<std::string> shots{"1", "5"};
-  std::size_t subsets = 3;
+  std::size_t split_count = 3;
   std::string json;
   std::string csv;
   std::string resume;
@@ -41,7 +41,8 @@ void run_ablate(const AblateCommand& options) {
   ablation.recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
   check_methods(ablation.beside, nullptr, 0);
   const std::unique_ptr<RunCacheFile> cache = open_run_cache(options.resume);
-  RunMetadata metadata = make_run_metadata(ablation.beside, {}, options.run.seed, options.subsets, options.run.threads);
+  RunMetadata metadata =
+      make_run_metadata(ablation.beside, {}, options.run.seed, options.split_count, options.run.threads);
   const AblationReport report = [&] {
     ProgressBar bar(options.run.quiet);
     const FeatureSet set = load_data(options.features, options.run.threads, bar);
@@ -49,14 +50,14 @@ void run_ablate(const AblateCommand& options) {
     SplitOptions splits{options.run.seed};
     splits.data_name = metadata.checksums["features"] = content_checksum(set);
     if (cache) splits.cached_runs = cache->runs();
-    return ablate([&](std::size_t shots) { return splits_of_examples(set, shots, options.subsets, splits); }, ablation,
-                  bar.callback());
+    return ablate([&](std::size_t shots) { return splits_of_examples(set, shots, options.split_count, splits); },
+                  ablation, bar.callback());
   }();
   if (only_helps()) return;
   metadata.test_labels_used = uses_test_labels(report);
   if (metadata.test_labels_used) metadata.chosen_on["rows marked as best"] = "learning rate on the TEST labels";
   if (!options.json.empty()) {
-    write_output(options.json, ablation_json(report, {options.features.path, options.run.seed, options.subsets,
+    write_output(options.json, ablation_json(report, {options.features.path, options.run.seed, options.split_count,
                                                       describe(ablation.recipe), metadata}));
   }
   if (!options.csv.empty()) write_output(options.csv, ablation_csv(report));
@@ -89,7 +90,7 @@ void add_ablate(CLI::App& app, Action& action) {
   command.add_option("--values", options->ablation.values, "Values to try, in place of those of the paper")
       ->delimiter(',')
       ->type_name("VALUE,...");
-  add_splits(command, options->shots, options->subsets);
+  add_splits(command, options->shots, options->split_count);
   command.add_option("--beside", options->ablation.beside, "Methods to compare with")
       ->delimiter(',')
       ->type_name("NAME,...")

@@ -37,12 +37,12 @@ void add_json(CLI::App& command, std::string& file, const std::string& meaning) 
       ->expected(0, 1);
 }
 
-void add_splits(CLI::App& command, std::vector<std::string>& shots, std::size_t& subsets) {
+void add_splits(CLI::App& command, std::vector<std::string>& shots, std::size_t& split_count) {
   command.add_option("--shots", shots, "Examples per class, or all")
       ->delimiter(',')
       ->type_name("K,...")
       ->capture_default_str();
-  command.add_option("--subsets", subsets, "Random splits to average over, with the seeds seed, seed + 1, ...")
+  command.add_option("--subsets", split_count, "Random splits to average over, with the seeds seed, seed + 1, ...")
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""))
       ->capture_default_str();

@@ -50,7 +50,7 @@ void add_quiet(CLI::App& command, RunOptions& options);
 // the option is not given.
 void add_json(CLI::App& command, std::string& file, const std::string& meaning);
 // --shots and --subsets of the many-way protocol.
-void add_splits(CLI::App& command, std::vector<std::string>& shots, std::size_t& subsets);
+void add_splits(CLI::App& command, std::vector<std::string>& shots, std::size_t& split_count);
 // The methods that protocols compare, for help texts.
 std::string method_list();
 // Ends the help of a subcommand with an example.

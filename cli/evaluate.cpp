@@ -27,7 +27,7 @@ struct EvaluateOptions {
   std::string test;
   std::string base;
   std::vector<std::string> shots{"1", "5"};
-  std::size_t subsets = 3;
+  std::size_t split_count = 3;
   std::uint64_t training_seed = 0;
   std::vector<std::string> methods{"ncm", "gda", "lda", "linear-svm", "baseline", "ibm2", "default"};
   std::string against;
@@ -102,9 +102,9 @@ ManyWayReport evaluate_files(const EvaluateOptions& options, ManyWayOptions prot
 }
 
 void print_report(const ManyWayReport& report, const RunMetadata& metadata) {
-  const std::size_t subsets = report.results.front().runs.size();
+  const std::size_t split_count = report.results.front().runs.size();
   fmt::print("{}-way, features of {} dimensions, {} test examples, {} {}\n{}{}{}", report.ways, report.dimension,
-             report.results.front().runs.front().query_examples, subsets, subsets == 1 ? "subset" : "subsets",
+             report.results.front().runs.front().query_examples, split_count, split_count == 1 ? "split" : "splits",
              many_way_table(report), comparison_table(report.comparisons, "class"), metadata_text(metadata));
 }
 
@@ -113,7 +113,7 @@ void run_evaluate(const EvaluateOptions& options) {
   ManyWayOptions protocol;
   protocol.shots.clear();
   for (const std::string& shots : options.shots) protocol.shots.push_back(parse_shots(shots));
-  protocol.subsets = options.subsets;
+  protocol.split_count = options.split_count;
   protocol.seed = options.run.seed;
   protocol.training_seed = options.training_seed;
   protocol.methods = options.methods;
@@ -123,8 +123,8 @@ void run_evaluate(const EvaluateOptions& options) {
   const std::unique_ptr<RunCacheFile> cache = open_run_cache(options.resume);
   if (cache) protocol.cached_runs = cache->runs();
 
-  ReportContext context{{}, {}, options.run.seed, options.subsets, {}};
-  context.metadata = make_run_metadata(options.methods, {}, options.run.seed, options.subsets, options.run.threads);
+  ReportContext context{{}, {}, options.run.seed, options.split_count, {}};
+  context.metadata = make_run_metadata(options.methods, {}, options.run.seed, options.split_count, options.run.threads);
   const ManyWayReport report = evaluate_files(options, protocol, context);
   if (only_helps()) return;
   if (!options.json.empty()) write_output(options.json, many_way_json(report, context));
@@ -148,7 +148,7 @@ void add_evaluate(CLI::App& app, Action& action) {
       ->type_name("FILE");
   command.add_option("--test", options->test, "Feature file or folder of images of the test examples")
       ->type_name("FILE");
-  add_splits(command, options->shots, options->subsets);
+  add_splits(command, options->shots, options->split_count);
   command.add_option("--methods", options->methods, method_list())
       ->delimiter(',')
       ->type_name("NAME,...")

@@ -133,7 +133,7 @@ void print_details(const Recipe& recipe, const ModelFit& fitted) {
   }
 }
 
-// Of 100 answers, those that guessing gets right.
+// Of 100 predictions, those that guessing gets right.
 std::string chance_text(std::size_t classes) {
   const double right = 100.0 / static_cast<double>(classes);
   return right < 1.0 ? fmt::format("{:.2g}", right) : fmt::format("{:.0f}", right);
@@ -186,29 +186,29 @@ std::string fit_key(const FitOptions& options, const Recipe& recipe, const Featu
 }
 
 // What a fit by several processes, or one that can go on after it was ended, needs beside its recipe.
-struct FitCompany {
+struct SharedFit {
   std::unique_ptr<Communicator> communicator;
   std::optional<ParallelLayout> layout;
-  std::optional<FitCheckpointFile> log;
+  std::optional<FitCheckpointFile> checkpoint;
 };
 
-void gather_company(const FitOptions& options, const FeatureSet& set, FitCompany& company, Recipe& recipe) {
-  if (!company.communicator && options.checkpoint.empty()) return;
+void prepare_shared_fit(const FitOptions& options, const FeatureSet& set, SharedFit& shared, Recipe& recipe) {
+  if (!shared.communicator && options.checkpoint.empty()) return;
   const std::string key = fit_key(options, recipe, set);
-  if (company.communicator) {
-    expect_same(*company.communicator, key);
-    company.layout.emplace(*company.communicator, options.class_ranks, set.classes());
-    set_layout(recipe, &*company.layout);
+  if (shared.communicator) {
+    expect_same(*shared.communicator, key);
+    shared.layout.emplace(*shared.communicator, options.class_ranks, set.classes());
+    set_layout(recipe, &*shared.layout);
   }
   if (options.checkpoint.empty()) return;
-  FitCheckpointFile::Options keeping{options.checkpoint_seconds, company.communicator.get(), true};
-  if (company.layout) keeping.writes = company.layout->same_block().rank() == 0;
-  company.log.emplace(options.checkpoint, key, keeping);
-  set_checkpoint(recipe, &*company.log);
+  FitCheckpointFile::Options keeping{options.checkpoint_seconds, shared.communicator.get(), true};
+  if (shared.layout) keeping.writes = shared.layout->same_block().rank() == 0;
+  shared.checkpoint.emplace(options.checkpoint, key, keeping);
+  set_checkpoint(recipe, &*shared.checkpoint);
 }
 
 // The set itself is let go: what it has in memory is not needed any more.
-TrainingData load_training_data(const FitOptions& options, std::size_t shots, ProgressBar& bar, FitCompany& company,
+TrainingData load_training_data(const FitOptions& options, std::size_t shots, ProgressBar& bar, SharedFit& shared,
                                 Recipe& recipe, DataFacts& facts) {
   const FeatureSet set = load_data(options.data, options.run.threads, bar);
   if (holds_images(options.data.path)) facts.backbone = backbone_text(set);
@@ -221,8 +221,8 @@ TrainingData load_training_data(const FitOptions& options, std::size_t shots, Pr
         load_unlabelled(options.unlabelled, set, load_options(options.data, options.run.threads, bar));
     facts.pool = add_pool_metric(unlabelled, set, split.support, options.run.threads, recipe, record);
   }
-  gather_company(options, set, company, recipe);
-  TrainingData data = training_data(set, split.support, company.communicator.get());
+  prepare_shared_fit(options, set, shared, recipe);
+  TrainingData data = training_data(set, split.support, shared.communicator.get());
   data.provenance.merge(record);
   if (!options.licence.empty()) data.provenance["data_licence"] = options.licence;
   return data;
@@ -233,20 +233,20 @@ void run_fit(const FitOptions& options) {
   if (!options.unlabelled.empty()) check_metric_beside_pool(options.recipe.metric);
   Recipe recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
   ModelFit fitted;
-  FitCompany company;
+  SharedFit shared;
   DataFacts facts;
   {
     ProgressBar bar(options.run.quiet);
     // Before the data, so that the others end where one process cannot read them.
-    company.communicator = open_communicator();
-    TrainingData data = load_training_data(options, shots, bar, company, recipe, facts);
+    shared.communicator = open_communicator();
+    TrainingData data = load_training_data(options, shots, bar, shared, recipe, facts);
     fitted = fit_model(std::move(data), recipe, {options.calibrate, options.strip, options.run.seed, options.shots},
                        bar.callback());
   }
   if (only_helps()) return;
   stop_if_interrupted();
   write_model(fitted.model, options.output);
-  if (company.log) company.log->remove();
+  if (shared.checkpoint) shared.checkpoint->remove();
   if (!options.json.empty()) write_json(options.json, fit_json(options, recipe, fitted, facts));
   if (!options.run.quiet && options.json != "-") print_summary(options, recipe, fitted, facts);
 }

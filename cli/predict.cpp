@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "annulus/base/error.h"
-#include "annulus/eval/score/answer_counts.h"
 #include "annulus/eval/score/known_labels.h"
+#include "annulus/eval/score/prediction_counts.h"
 #include "annulus/learn/model/model.h"
 #include "annulus/learn/model/predictor.h"
 #include "annulus/store/files/atomic_file.h"
@@ -37,9 +37,9 @@ struct PredictOptions {
 };
 
 // What the counts say, for people.
-std::string accuracy_text(const AnswerCounts& counts, bool marks_training, bool may_reject) {
+std::string accuracy_text(const PredictionCounts& counts, bool marks_training, bool may_reject) {
   std::string text =
-      fmt::format("accuracy {:.2f} % of {} labelled examples{}{}", counts.accuracy().value_or(0.0), counts.answered,
+      fmt::format("accuracy {:.2f} % of {} labelled examples{}{}", counts.accuracy().value_or(0.0), counts.accepted,
                   marks_training ? " that are not training examples" : "", may_reject ? ", those not rejected" : "");
   if (!may_reject) return text;
   text += fmt::format("; rejected {} of {} examples of known classes ({:.2f} %)", counts.rejected, counts.known(),
@@ -102,7 +102,7 @@ void run_predict(const PredictOptions& options) {
                                  fraction > 0.0, options.explain ? &model.support : nullptr, model.epsilon});
   const Predictor predictor(model, {fraction, options.explain, top, options.run.threads});
   const KnownLabels labels(set, model.class_names);
-  AnswerCounts counts;
+  PredictionCounts counts;
   LineOutput output(options.output);
   output.write(writer.header());
   const auto write = [&](std::size_t first, std::span<const Prediction> predictions) {

@@ -91,16 +91,16 @@ std::string PredictionWriter::line(const PredictedRow& row) const {
 }
 
 std::string PredictionWriter::text_line(const PredictedRow& row) const {
-  const Prediction& answer = row.answer;
+  const Prediction& prediction = row.prediction;
   std::string line = (layout_.has_paths ? printable(row.path) : std::to_string(row.row)) + "\t";
-  if (answer.rejected) line += "unknown (best: ";
-  for (std::size_t i = 0; i < answer.top.size(); ++i) {
-    line += fmt::format("{}{} {:.1f} %", i == 0 ? "" : ", ", printable(name(answer.top[i])),
-                        100.0 * static_cast<double>(answer.top[i].probability));
+  if (prediction.rejected) line += "unknown (best: ";
+  for (std::size_t i = 0; i < prediction.top.size(); ++i) {
+    line += fmt::format("{}{} {:.1f} %", i == 0 ? "" : ", ", printable(name(prediction.top[i])),
+                        100.0 * static_cast<double>(prediction.top[i].probability));
   }
-  if (answer.rejected) line += ")";
+  if (prediction.rejected) line += ")";
   line += "\n";
-  return answer.explanation ? line + text_explanation(*answer.explanation) : line;
+  return prediction.explanation ? line + text_explanation(*prediction.explanation) : line;
 }
 
 std::string PredictionWriter::text_explanation(const Explanation& explanation) const {
@@ -121,27 +121,27 @@ std::string PredictionWriter::text_explanation(const Explanation& explanation) c
 
 std::string PredictionWriter::json_line(const PredictedRow& row) const {
   std::string line;
-  json_.write({.prediction = row.answer,
+  json_.write({.prediction = row.prediction,
                .row = row.row,
                .path = layout_.has_paths ? std::optional(row.path) : std::nullopt,
                .may_reject = layout_.may_reject,
-               .rejected = row.answer.rejected},
+               .rejected = row.prediction.rejected},
               line);
   return line + "\n";
 }
 
 std::string PredictionWriter::csv_line(const PredictedRow& row) const {
-  const Prediction& answer = row.answer;
+  const Prediction& prediction = row.prediction;
   std::string line = layout_.has_paths ? csv_field(row.path) : std::to_string(row.row);
-  for (std::size_t i = 0; i < answer.top.size(); ++i) {
-    const std::string label = i == 0 && answer.rejected ? kUnknownLabel : csv_field(name(answer.top[i]));
-    line += fmt::format(",{},{}", label, answer.top[i].probability);
+  for (std::size_t i = 0; i < prediction.top.size(); ++i) {
+    const std::string label = i == 0 && prediction.rejected ? kUnknownLabel : csv_field(name(prediction.top[i]));
+    line += fmt::format(",{},{}", label, prediction.top[i].probability);
   }
   if (layout_.may_reject) {
-    line +=
-        fmt::format(",{},{},{}", answer.rejected ? 1 : 0, answer.unknown_score, csv_field(name(answer.top.front())));
+    line += fmt::format(",{},{},{}", prediction.rejected ? 1 : 0, prediction.unknown_score,
+                        csv_field(name(prediction.top.front())));
   }
-  return (answer.explanation ? line + csv_explanation(*answer.explanation) : line) + "\n";
+  return (prediction.explanation ? line + csv_explanation(*prediction.explanation) : line) + "\n";
 }
 
 std::string PredictionWriter::csv_explanation(const Explanation& explanation) const {

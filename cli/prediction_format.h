@@ -25,7 +25,7 @@ std::string rejection_text(double false_reject, double caught);
 struct PredictedRow {
   std::size_t row = 0;
   std::string_view path;  // may be empty
-  const Prediction& answer;
+  const Prediction& prediction;
 };
 
 // What all rows of an output have in common.

@@ -363,7 +363,7 @@ void add_emoji_options(CLI::App& command, EmojiProtocols& options) {
   add("-o,--output", options.folder, "DIR", "Folder for images and results");
   add("--classes", options.classes, "N", "Use only the first N emoji (0: all)");
   add("--ablation-classes", options.ablation_classes, "N", "Number of emoji in the ablations");
-  add("--subsets", options.subsets, "N", "Random choices of vendors; the ablations take one more");
+  add("--subsets", options.split_count, "N", "Random choices of vendors; the ablations take one more");
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ nlohmann::ordered_json update_json(const UpdateCommand& command, const std::stri
   nlohmann::ordered_json json = {{"model", output},
                                  {"names", command.names},
                                  {"classes", update.model.class_names.size()},
-                                 {"rows", update.model.support.rows()},
+                                 {"examples", update.model.support.rows()},
                                  {"old_examples", report.old_examples},
                                  {"old_examples_checked", report.checked},
                                  {"old_examples_changed", report.changed},
@@ -98,7 +98,7 @@ nlohmann::ordered_json update_json(const UpdateCommand& command, const std::stri
   json["changed_classes"] = nlohmann::ordered_json::array();
   for (const ClassChange& change : report.classes) {
     json["changed_classes"].push_back({{"name", change.name},
-                                       {"rows", change.rows},
+                                       {"examples", change.examples},
                                        {"changed", change.changed},
                                        {"right_before", change.right_before},
                                        {"right_after", change.right_after}});
@@ -106,9 +106,9 @@ nlohmann::ordered_json update_json(const UpdateCommand& command, const std::stri
   return json;
 }
 
-void print_class(const char* subcommand, const ClassChange& change) {
-  fmt::print("  {} {} most: {} of {} examples correct, {} before\n", change.name, subcommand, change.right_after,
-             change.rows, change.right_before);
+void print_class(const char* loses_or_gains, const ClassChange& change) {
+  fmt::print("  {} {} most: {} of {} examples correct, {} before\n", change.name, loses_or_gains, change.right_after,
+             change.examples, change.right_before);
 }
 
 void print_update(const UpdateCommand& command, const std::string& output, const ModelUpdate& update) {

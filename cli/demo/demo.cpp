@@ -37,7 +37,7 @@ struct DemoOptions {
   std::string folder = "demo-output";
   std::size_t most_classes = 0;
   std::vector<std::size_t> shots{1, 3, 5};
-  std::size_t subsets = 3;
+  std::size_t split_count = 3;
   EncoderOptions encoder;
   RunOptions run;
 };
@@ -60,14 +60,14 @@ std::string predict_some(const FeatureSet& set, const Split& split, const Model&
   return text;
 }
 
-void print_answer(const DemoOptions& options, const EmojiData& emoji, const FeatureSet& set,
-                  const ManyWayReport& report) {
+void print_findings(const DemoOptions& options, const EmojiData& emoji, const FeatureSet& set,
+                    const ManyWayReport& report) {
   fmt::print(
       "{} emoji drawn by {} vendors ({}): learn each from k vendors' drawings, recognise the drawings of the "
       "others.\nBackbone {} (trained with labels on ImageNet), features of {} dimensions, {} splits of "
       "vendors.\nGuessing would be right in {:.2g} %.\n\n{}\n",
       set.classes(), emoji.vendors.size(), fmt::join(emoji.vendors, ", "), set.provenance().at("backbone"),
-      set.dimension(), options.subsets, 100.0 / static_cast<double>(set.classes()), many_way_table(report));
+      set.dimension(), options.split_count, 100.0 / static_cast<double>(set.classes()), many_way_table(report));
 }
 
 // The model of the first split, which is also one of the table's: the first thing to see.
@@ -98,7 +98,7 @@ void run_demo(const DemoOptions& options) {
   const DemoModel model = make_model(options, emoji);
   ManyWayOptions protocol;
   protocol.shots = options.shots;
-  protocol.subsets = options.subsets;
+  protocol.split_count = options.split_count;
   protocol.seed = options.run.seed;
   protocol.methods = {"ncm", "gda", "lda", "baseline", "ibm2", "default"};
   protocol.recipe = recipe_named("ibm2");
@@ -107,11 +107,11 @@ void run_demo(const DemoOptions& options) {
     ProgressBar bar(options.run.quiet);
     return evaluate_across_groups(set, emoji.groups, protocol, bar.callback());
   }();
-  print_answer(options, emoji, set, report);
+  print_findings(options, emoji, set, report);
   const std::string results = (folder / "emoji-results.json").string();
-  ReportContext context{(folder / "emoji").string(), (folder / "emoji").string(), protocol.seed, protocol.subsets,
+  ReportContext context{(folder / "emoji").string(), (folder / "emoji").string(), protocol.seed, protocol.split_count,
                         describe(protocol.recipe)};
-  context.metadata = make_run_metadata(protocol.methods, {}, protocol.seed, protocol.subsets, options.run.threads);
+  context.metadata = make_run_metadata(protocol.methods, {}, protocol.seed, protocol.split_count, options.run.threads);
   context.metadata->checksums["features"] = content_checksum(set);
   for (const Split& drawn : report.splits) context.metadata->splits.push_back(split_checksum(drawn));
   write_output(results, many_way_json(report, context));
@@ -138,7 +138,7 @@ void add_demo(CLI::App& app, Action& action) {
       ->type_name("K,...")
       ->delimiter(',')
       ->capture_default_str();
-  command.add_option("--subsets", options->subsets, "Random choices of vendors to average over")
+  command.add_option("--subsets", options->split_count, "Random choices of vendors to average over")
       ->type_name("N")
       ->capture_default_str();
   add_encoder_options(command, options->encoder, kQuickBackbone);

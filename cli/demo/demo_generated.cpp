@@ -78,7 +78,7 @@ void run_demo(GeneratedDemoOptions options) {
   }();
   if (!options.json.empty()) {
     write_output(options.json, many_way_json(report, {options.features, options.features, protocol.seed,
-                                                      protocol.subsets, describe(protocol.recipe)}));
+                                                      protocol.split_count, describe(protocol.recipe)}));
   }
   if (options.json != "-") fmt::print("{}", many_way_table(report));
   std::fflush(stdout);

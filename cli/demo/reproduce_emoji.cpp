@@ -52,24 +52,24 @@ class EmojiRun {
   void many_way() {
     ManyWayOptions protocol;
     protocol.shots = options_.shots;
-    protocol.subsets = options_.subsets;
+    protocol.split_count = options_.split_count;
     protocol.seed = options_.run.seed;
     protocol.methods = all_methods();
     protocol.recipe = options_.recipe;
     protocol.cached_runs = cache_.runs();
-    RunMetadata metadata = metadata_of(protocol.methods, protocol.subsets);
+    RunMetadata metadata = metadata_of(protocol.methods, protocol.split_count);
     protocol.data_name = metadata.checksums["features"];
     const ManyWayReport report = [&] {
       ProgressBar bar(options_.run.quiet);
       return evaluate_across_groups(emoji_.set, emoji_.groups, protocol, bar.callback());
     }();
     say(fmt::format("\n## All classes at once\n\n{}-way, {} splits of vendors.\n\n```text\n{}```\n", report.ways,
-                    protocol.subsets, many_way_table(report)));
+                    protocol.split_count, many_way_table(report)));
     for (const Split& split : report.splits) metadata.splits.push_back(split_checksum(split));
     const std::string source = (folder_ / "emoji").string();
     keep("many-way.json",
          many_way_json(report,
-                       {source, source, protocol.seed, protocol.subsets, describe(protocol.recipe), {}, metadata}));
+                       {source, source, protocol.seed, protocol.split_count, describe(protocol.recipe), {}, metadata}));
   }
 
   void episodes() {
@@ -97,7 +97,7 @@ class EmojiRun {
 
   void ablations() {
     const EmojiData part = first_classes(emoji_, std::min(options_.ablation_classes, emoji_.set.classes()));
-    const std::size_t splits = options_.subsets + 1;
+    const std::size_t splits = options_.split_count + 1;
     const SplitOptions drawing{options_.run.seed, cache_.runs(), content_checksum(part.set)};
     say(fmt::format("\n# Ablations\n\nOn the first {} emoji by name, {} vendors seen, {} splits of vendors.\n",
                     part.set.classes(), options_.ablation_shots, splits));

@@ -15,7 +15,7 @@ struct EmojiProtocols {
   std::string folder = "emoji-results";
   std::size_t classes = 0;             // first emoji by name; 0: all
   std::size_t ablation_classes = 200;  // of the ablations, which have many more trainings
-  std::size_t subsets = 2;             // splits of vendors; the ablations take one more
+  std::size_t split_count = 2;         // splits of vendors; the ablations take one more
   std::vector<std::size_t> shots{1, 2, 3, 5};
   std::size_t ablation_shots = 3;
   std::size_t episodes = 500;

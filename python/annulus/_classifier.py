@@ -155,7 +155,7 @@ class FewShotClassifier(RecipeClassifier):
     metric : str or path, optional
         The metric that the head is trained in, as ``annulus fit --metric``: "none", "data", "backbone" or a metric file.
     calibrate : bool
-        Hold examples out to learn the temperature of probabilities and when to answer unknown. The paper's recipes never do.
+        Hold examples out to learn the temperature of probabilities and when to predict unknown. The paper's recipes never do.
     random_state : int, RandomState or None
         An integer is the seed of the command line. None draws one from numpy's global state.
     n_jobs : int, optional
@@ -212,7 +212,7 @@ class IbM2Classifier(RecipeClassifier):
     n_virtual, threshold, learning_rate, epochs, batch_size, head, feature_transform, label_smoothing, search_epochs : optional
         Each overrides the recipe. ``head`` is "cosine" or "linear", ``feature_transform`` is "none", "centre" or "auto".
     calibrate : bool
-        Hold examples out to learn the temperature of probabilities and when to answer unknown. The paper's recipes never do.
+        Hold examples out to learn the temperature of probabilities and when to predict unknown. The paper's recipes never do.
     random_state : int, RandomState or None
         An integer is the seed of the command line. None draws one from numpy's global state.
     n_jobs : int, optional

@@ -56,7 +56,7 @@ def model_html(estimator):
         rows.insert(2, ("radius", f"{estimator.epsilon_:.3f}"))
     if "training_accuracy" in record:
         rows.append(("training accuracy", f"{100 * record['training_accuracy']:.2f} %"))
-    rows.append(("unknown", "may be answered" if model.rejects_unknown else "is never answered"))
+    rows.append(("unknown", "may be predicted" if model.rejects_unknown else "is never predicted"))
     return (f'<div><p style="font:600 14px sans-serif;margin:4px 0">{html.escape(name)}</p>{table(rows)}'
             f"{search_svg(estimator.search_trace_)}</div>")
 

@@ -76,7 +76,7 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
         self._learn(X, y, sample_weight)
         return self
 
-    # --- answers ---
+    # --- predictions ---
 
     def _ask(self, X):
         check_is_fitted(self, "model_")
@@ -159,21 +159,21 @@ class ModelClassifier(ClassifierMixin, BaseEstimator):
         return self.model_.catch_rate(false_reject)
 
     def explain(self, X, top=5, false_reject=0.05):
-        """Why each row is answered as it is: a list of dicts.
+        """Why each row is predicted as it is: a list of dicts.
 
         ``label``, ``probability`` and the ``top`` classes with theirs; ``unknown`` and ``unknown_score``; ``boundary_distance``, how far the
-        row can move before its answer changes, in the unit of ``epsilon_``; ``nearest``, the training rows most like it.
+        row can move before its prediction changes, in the unit of ``epsilon_``; ``nearest``, the training rows most like it.
         """
         X = self._ask(X)
-        answers = self.model_.answers(X, false_reject=false_reject, explain=True, top=top, threads=threads_of(self.n_jobs))
-        return [self._explained(answer) for answer in answers]
+        predictions = self.model_.predictions(X, false_reject=false_reject, explain=True, top=top, threads=threads_of(self.n_jobs))
+        return [self._explained(prediction) for prediction in predictions]
 
-    def _explained(self, answer):
-        ranked = [(self._labels[index], fraction) for index, fraction in answer["top"]]
+    def _explained(self, prediction):
+        ranked = [(self._labels[index], fraction) for index, fraction in prediction["top"]]
         nearest = [{"label": self._labels[near["class"]], "cosine": near["cosine"], "path": near["path"]}
-                   for near in answer["nearest"]]
-        return {"label": ranked[0][0], "probability": ranked[0][1], "top": ranked, "unknown": answer["rejected"],
-                "unknown_score": answer["unknown_score"], "boundary_distance": answer["boundary_distance"], "nearest": nearest}
+                   for near in prediction["nearest"]]
+        return {"label": ranked[0][0], "probability": ranked[0][1], "top": ranked, "unknown": prediction["rejected"],
+                "unknown_score": prediction["unknown_score"], "boundary_distance": prediction["boundary_distance"], "nearest": nearest}
 
     # --- incremental updates ---
 

@@ -43,7 +43,7 @@ std::string page_of(const std::string& json, const std::string& source) {
 
 struct EvaluateArguments {
   std::vector<std::size_t> shots;
-  std::size_t subsets;
+  std::size_t split_count;
   std::vector<std::string> methods;
   std::string against;
 };
@@ -52,15 +52,15 @@ py::dict evaluate(const SharedSet& train, const SharedSet& test, const EvaluateA
                   const RecipeOptions& recipe, std::uint64_t seed, int threads, const py::object& progress) {
   ManyWayOptions protocol;
   protocol.shots = arguments.shots;
-  protocol.subsets = arguments.subsets;
+  protocol.split_count = arguments.split_count;
   protocol.seed = seed;
   protocol.methods = arguments.methods;
   protocol.against = arguments.against;
   protocol.recipe = make_recipe(recipe, seed, threads);
   add_metric_prior(recipe.metric, train->provenance(), train->dimension(), protocol.recipe);
-  ReportContext context{train->source(), test ? test->source() : train->source(), seed, arguments.subsets,
+  ReportContext context{train->source(), test ? test->source() : train->source(), seed, arguments.split_count,
                         describe(protocol.recipe)};
-  context.metadata = make_run_metadata(arguments.methods, {}, seed, arguments.subsets, threads);
+  context.metadata = make_run_metadata(arguments.methods, {}, seed, arguments.split_count, threads);
   std::string text;
   std::string json;
   std::string page;
@@ -131,11 +131,11 @@ py::dict audit_folder(const std::string& folder, const EncoderOptions& encoder, 
 void add_protocols(py::module_& module) {
   module.def(
       "evaluate",
-      [](const SharedSet& train, const SharedSet& test, std::vector<std::size_t> shots, std::size_t subsets,
+      [](const SharedSet& train, const SharedSet& test, std::vector<std::size_t> shots, std::size_t split_count,
          std::vector<std::string> methods, const std::string& against, const RecipeOptions& recipe, std::uint64_t seed,
          int threads, const py::object& progress) {
-        return evaluate(train, test, {std::move(shots), subsets, std::move(methods), against}, recipe, seed, threads,
-                        progress);
+        return evaluate(train, test, {std::move(shots), split_count, std::move(methods), against}, recipe, seed,
+                        threads, progress);
       },
       py::arg("train"), py::arg("test").none(true), py::kw_only(), py::arg("shots"), py::arg("subsets"),
       py::arg("methods"), py::arg("against") = "", py::arg("recipe"), py::arg("seed") = 0, py::arg("threads") = 0,

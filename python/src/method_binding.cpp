@@ -19,14 +19,14 @@ namespace {
 
 namespace py = pybind11;
 
-// Rows are asked about a few at a time, by products whose bits do not depend on the rows beside: an answer is the same
-// whatever the order of rows. Without the interpreter's lock; signals are heard.
+// Rows are asked about a few at a time, by products whose bits do not depend on the rows beside: a prediction is the
+// same whatever the order of rows. Without the interpreter's lock; signals are heard.
 template <class Ask>
 void in_small_blocks(ConstMatrixView<float> rows, const Ask& ask) {
   without_lock(py::none(), [&](const ProgressCallback& heard) {
     for (std::size_t first = 0; first < rows.rows(); first += kNarrow) {
       ask(first, rows.rows_at(first, std::min(kNarrow, rows.rows() - first)));
-      report(heard, {"answer", first, rows.rows(), {}});
+      report(heard, {"predict", first, rows.rows(), {}});
     }
     return true;
   });
@@ -39,12 +39,12 @@ struct Fitted {
 
   py::array_t<std::int32_t> predict(const Rows& rows) const {
     const auto features = view_of(rows);
-    std::vector<std::int32_t> answers;
+    std::vector<std::int32_t> predictions;
     in_small_blocks(features, [&](std::size_t, ConstMatrixView<float> block) {
       const auto some = method.predict(block);
-      answers.insert(answers.end(), some.begin(), some.end());
+      predictions.insert(predictions.end(), some.begin(), some.end());
     });
-    return array_of(answers);
+    return array_of(predictions);
   }
 
   py::object score(const Rows& rows) const {

@@ -92,25 +92,25 @@ py::array_t<float> scores(const Model& model, const Rows& rows, int threads) {
   return array_of(out);
 }
 
-py::dict answer_dict(const Model& model, const Prediction& answer) {
+py::dict prediction_dict(const Model& model, const Prediction& prediction) {
   py::list top;
-  for (const RankedClass& ranked : answer.top) top.append(py::make_tuple(ranked.index, ranked.probability));
-  py::dict result(py::arg("top") = top, py::arg("rejected") = answer.rejected,
-                  py::arg("unknown_score") = answer.unknown_score);
-  if (!answer.explanation) return result;
+  for (const RankedClass& ranked : prediction.top) top.append(py::make_tuple(ranked.index, ranked.probability));
+  py::dict result(py::arg("top") = top, py::arg("rejected") = prediction.rejected,
+                  py::arg("unknown_score") = prediction.unknown_score);
+  if (!prediction.explanation) return result;
   py::list nearest;
-  for (const NearExample& near : answer.explanation->nearest) {
+  for (const NearExample& near : prediction.explanation->nearest) {
     const std::string path = model.support.paths.empty() ? std::string() : model.support.paths[near.row];
     nearest.append(py::dict(py::arg("row") = near.row, py::arg("class") = model.support.labels[near.row],
                             py::arg("cosine") = near.cosine, py::arg("path") = path));
   }
   result["nearest"] = nearest;
-  result["boundary_distance"] = answer.explanation->boundary_distance;
+  result["boundary_distance"] = prediction.explanation->boundary_distance;
   return result;
 }
 
-py::list answers(const Model& model, const Rows& rows, double false_reject, bool explain, std::size_t top,
-                 int threads) {
+py::list predictions(const Model& model, const Rows& rows, double false_reject, bool explain, std::size_t top,
+                     int threads) {
   const auto features = view_of(rows);
   std::vector<Prediction> found;
   {
@@ -118,7 +118,7 @@ py::list answers(const Model& model, const Rows& rows, double false_reject, bool
     found = Predictor(model, {false_reject, explain, top, threads}).predict(features);
   }
   py::list result;
-  for (const Prediction& answer : found) result.append(answer_dict(model, answer));
+  for (const Prediction& prediction : found) result.append(prediction_dict(model, prediction));
   return result;
 }
 
@@ -150,7 +150,7 @@ Shared model_of_bytes(const py::bytes& bytes) {
   return std::make_shared<Model>(read_model(FileBytes{std::as_bytes(std::span(text)), nullptr, "a pickled model"}));
 }
 
-void add_answers(py::class_<Model, Shared>& type) {
+void add_predictions(py::class_<Model, Shared>& type) {
   type.def("logits", &logits, py::arg("rows"), py::arg("threads") = 0)
       .def("probabilities", &probabilities, py::arg("rows"), py::arg("threads") = 0)
       .def("classes", &classes, py::arg("rows"), py::arg("threads") = 0)
@@ -162,8 +162,8 @@ void add_answers(py::class_<Model, Shared>& type) {
            })
       .def("catch_rate",
            [](const Model& model, double fraction) { return unknown_catch_rate(model.unknown, fraction); })
-      .def("answers", &answers, py::arg("rows"), py::arg("false_reject") = kFalseReject, py::arg("explain") = false,
-           py::arg("top") = 5, py::arg("threads") = 0);
+      .def("predictions", &predictions, py::arg("rows"), py::arg("false_reject") = kFalseReject,
+           py::arg("explain") = false, py::arg("top") = 5, py::arg("threads") = 0);
 }
 
 void add_update_report(py::class_<Model, Shared>& type) {
@@ -232,7 +232,7 @@ void add_model(py::module_& module) {
           "add_note",
           [](Model& model, const std::string& name, const std::string& text) { model.training.notes[name] = text; },
           py::arg("name"), py::arg("text"));
-  add_answers(type);
+  add_predictions(type);
   add_update_report(type);
   add_files(type);
 }

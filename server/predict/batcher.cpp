@@ -1,4 +1,4 @@
-// Takes the oldest job and those behind it that can be answered together with it.
+// Takes the oldest job and those behind it that can be predicted together with it.
 #include "server/predict/batcher.h"
 
 #include <algorithm>
@@ -17,14 +17,14 @@ bool alike(const RowJob& a, const RowJob& b) {
 
 BatchResult failed(Response response) { return {{}, std::move(response)}; }
 
-std::vector<Prediction> answers_of(const RowJob& first, ConstMatrixView<float> rows) {
+std::vector<Prediction> predictions_of(const RowJob& first, ConstMatrixView<float> rows) {
   return first.model->predictor(first.explain, first.all_classes).predict(rows);
 }
 
-void answer_alone(RowJob& job) {
+void predict_alone(RowJob& job) {
   BatchResult result;
   try {
-    result.answers = answers_of(job, job.rows.view());
+    result.predictions = predictions_of(job, job.rows.view());
   } catch (const Error& error) {
     result = failed(error_response(error));
   } catch (const std::exception&) {
@@ -109,11 +109,11 @@ void Batcher::work() {
       jobs = take(lock);
       if (stopping_) return;
     }
-    answer(jobs);
+    predict(jobs);
   }
 }
 
-void Batcher::answer(Jobs& jobs) {
+void Batcher::predict(Jobs& jobs) {
   const Clock::time_point now = Clock::now();
   const auto late =
       std::stable_partition(jobs.begin(), jobs.end(), [now](const RowJob& job) { return job.deadline > now; });
@@ -126,7 +126,7 @@ void Batcher::answer(Jobs& jobs) {
   std::size_t count = 0;
   for (const RowJob& job : jobs) count += job.rows.rows();
   metrics_.batch(count);
-  if (jobs.size() == 1) return answer_alone(jobs.front());
+  if (jobs.size() == 1) return predict_alone(jobs.front());
 
   Matrix<float> rows(count, jobs.front().rows.cols());
   std::size_t at = 0;
@@ -135,17 +135,17 @@ void Batcher::answer(Jobs& jobs) {
       std::copy(job.rows.row(i).begin(), job.rows.row(i).end(), rows.row(at).begin());
     }
   }
-  std::vector<Prediction> answers;
+  std::vector<Prediction> predictions;
   try {
-    answers = answers_of(jobs.front(), rows.view());
+    predictions = predictions_of(jobs.front(), rows.view());
   } catch (const std::exception&) {
     // One of them is at fault: the others must not suffer for it.
-    for (RowJob& job : jobs) answer_alone(job);
+    for (RowJob& job : jobs) predict_alone(job);
     return;
   }
   at = 0;
   for (RowJob& job : jobs) {
-    const auto begin = answers.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto begin = predictions.begin() + static_cast<std::ptrdiff_t>(at);
     const auto end = begin + static_cast<std::ptrdiff_t>(job.rows.rows());
     at += job.rows.rows();
     job.done({{std::make_move_iterator(begin), std::make_move_iterator(end)}, {}});

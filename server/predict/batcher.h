@@ -30,8 +30,8 @@ struct BatchOptions {
 };
 
 struct BatchResult {
-  std::vector<Prediction> answers;  // one per row
-  std::optional<Response> failure;  // or why there are none
+  std::vector<Prediction> predictions;  // one per row
+  std::optional<Response> failure;      // or why there are none
 };
 
 struct RowJob {
@@ -65,7 +65,7 @@ class Batcher {
   void work();
   Jobs take(std::unique_lock<std::mutex>& lock);
   void move_alike(Jobs& jobs, std::size_t& rows);
-  void answer(Jobs& jobs);
+  void predict(Jobs& jobs);
 
   BatchOptions options_;
   Metrics& metrics_;

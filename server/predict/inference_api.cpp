@@ -74,9 +74,9 @@ class TensorWriter {
   const char* comma_ = "";
 };
 
-void write_probabilities(const Prediction& answer, std::size_t classes, std::string& out) {
+void write_probabilities(const Prediction& prediction, std::size_t classes, std::string& out) {
   std::vector<float> probabilities(classes);
-  for (const RankedClass& ranked : answer.top) {
+  for (const RankedClass& ranked : prediction.top) {
     probabilities[static_cast<std::size_t>(ranked.index)] = ranked.probability;
   }
   for (std::size_t j = 0; j < classes; ++j) {
@@ -84,7 +84,7 @@ void write_probabilities(const Prediction& answer, std::size_t classes, std::str
   }
 }
 
-Response infer_response(const ServedModel& model, const std::vector<Prediction>& answers, const InferAsk& ask,
+Response infer_response(const ServedModel& model, const std::vector<Prediction>& predictions, const InferAsk& ask,
                         double false_reject) {
   Response response;
   std::string& out = response.body;
@@ -92,29 +92,30 @@ Response infer_response(const ServedModel& model, const std::vector<Prediction>&
       fmt::format("{{\"model_name\":{},\"model_version\":{},", json_string(model.name()), json_string(model.version()));
   if (!ask.id.empty()) out += fmt::format("\"id\":{},", json_string(ask.id));
   out += "\"outputs\":[";
-  const std::size_t rows = answers.size();
+  const std::size_t rows = predictions.size();
   const std::string shape = std::to_string(rows);
   TensorWriter writer(out);
   const auto wanted = [&ask](std::string_view name) {
     return ask.outputs.empty() || std::find(ask.outputs.begin(), ask.outputs.end(), name) != ask.outputs.end();
   };
-  const auto rejected = [&](std::size_t i) { return model.rejects(answers[i].unknown_score, false_reject); };
+  const auto rejected = [&](std::size_t i) { return model.rejects(predictions[i].unknown_score, false_reject); };
   if (wanted("label")) {
     writer.add("label", "BYTES", shape, rows, [&](std::size_t i) {
-      out += rejected(i) ? "\"unknown\"" : model.quoted_names()[static_cast<std::size_t>(answers[i].top.front().index)];
+      out += rejected(i) ? "\"unknown\""
+                         : model.quoted_names()[static_cast<std::size_t>(predictions[i].top.front().index)];
     });
   }
   if (wanted("probabilities")) {
     const std::size_t classes = model.quoted_names().size();
     writer.add("probabilities", "FP32", fmt::format("{},{}", rows, classes), rows,
-               [&](std::size_t i) { write_probabilities(answers[i], classes, out); });
+               [&](std::size_t i) { write_probabilities(predictions[i], classes, out); });
   }
   if (wanted("unknown")) {
     writer.add("unknown", "BOOL", shape, rows, [&](std::size_t i) { out += rejected(i) ? "true" : "false"; });
   }
   if (wanted("unknown_score")) {
     writer.add("unknown_score", "FP32", shape, rows, [&](std::size_t i) {
-      const float score = answers[i].unknown_score;
+      const float score = predictions[i].unknown_score;
       fmt::format_to(std::back_inserter(out), "{}", std::isfinite(score) ? fmt::to_string(score) : "null");
     });
   }
@@ -146,15 +147,15 @@ void infer(Service& service, Request& request, const Respond& respond, Clock::ti
   const bool all_classes =
       ask.outputs.empty() || std::find(ask.outputs.begin(), ask.outputs.end(), "probabilities") != ask.outputs.end();
   const double fraction = service.false_reject(ask.options);
-  AnswerWork work{model, ask.options, all_classes, std::move(ask.images), std::move(ask.rows), deadline};
-  service.answer(std::move(work), respond,
-                 [fraction, outputs = std::move(ask.outputs), id = std::move(ask.id)](
-                     const ServedModel& served, const std::vector<Prediction>& answers) {
-                   InferAsk asked;
-                   asked.id = id;
-                   asked.outputs = outputs;
-                   return infer_response(served, answers, asked, fraction);
-                 });
+  PredictWork work{model, ask.options, all_classes, std::move(ask.images), std::move(ask.rows), deadline};
+  service.predict(std::move(work), respond,
+                  [fraction, outputs = std::move(ask.outputs), id = std::move(ask.id)](
+                      const ServedModel& served, const std::vector<Prediction>& predictions) {
+                    InferAsk asked;
+                    asked.id = id;
+                    asked.outputs = outputs;
+                    return infer_response(served, predictions, asked, fraction);
+                  });
 }
 
 void list_models(Service& service, const Respond& respond) {

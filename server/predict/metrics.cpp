@@ -66,10 +66,10 @@ void Metrics::batch(std::size_t rows) {
   batch_rows_.add(static_cast<double>(rows));
 }
 
-void Metrics::answered(const std::string& model, const std::vector<float>& margins, std::size_t unknown) {
+void Metrics::predicted(const std::string& model, const std::vector<float>& margins, std::size_t unknown) {
   const std::lock_guard lock(mutex_);
   ModelCounts& counts = models_[model];
-  counts.answers += margins.size();
+  counts.predictions += margins.size();
   counts.unknown += unknown;
   for (const float margin : margins) counts.margins.add(static_cast<double>(margin));
 }
@@ -98,11 +98,11 @@ std::string Metrics::text(const Gauges& gauges) const {
     out +=
         fmt::format("annulus_requests_total{{route={},status=\"{}\"}} {}\n", label_value(key.first), key.second, count);
   }
-  head("annulus_request_seconds", "histogram", "Time from a request that was read to its answer, by route.", out);
+  head("annulus_request_seconds", "histogram", "Time from a request that was read to its response, by route.", out);
   for (const auto& [route, histogram] : seconds_) {
     histogram.write("annulus_request_seconds", "route=" + label_value(route), out);
   }
-  head("annulus_batch_rows", "histogram", "Rows that were answered together.", out);
+  head("annulus_batch_rows", "histogram", "Rows that were predicted together.", out);
   batch_rows_.write("annulus_batch_rows", "", out);
   head("annulus_queue_rows", "gauge", "Rows of features that wait.", out);
   out += fmt::format("annulus_queue_rows {}\n", gauges.queued_rows);
@@ -112,16 +112,16 @@ std::string Metrics::text(const Gauges& gauges) const {
   for (const auto& [reason, count] : rejected_) {
     out += fmt::format("annulus_rejected_total{{reason={}}} {}\n", label_value(reason), count);
   }
-  head("annulus_predictions_total", "counter", "Things that were answered, by model.", out);
+  head("annulus_predictions_total", "counter", "Inputs predicted, by model.", out);
   for (const auto& [name, counts] : models_) {
-    out += fmt::format("annulus_predictions_total{{model={}}} {}\n", label_value(name), counts.answers);
+    out += fmt::format("annulus_predictions_total{{model={}}} {}\n", label_value(name), counts.predictions);
   }
-  head("annulus_unknown_total", "counter", "Things that were answered by unknown, by model.", out);
+  head("annulus_unknown_total", "counter", "Inputs rejected as unknown, by model.", out);
   for (const auto& [name, counts] : models_) {
     out += fmt::format("annulus_unknown_total{{model={}}} {}\n", label_value(name), counts.unknown);
   }
-  head("annulus_margin", "histogram", "Probability of the answer minus that of the runner-up: drifts when inputs do.",
-       out);
+  head("annulus_margin", "histogram",
+       "Probability of the prediction minus that of the runner-up: drifts when inputs do.", out);
   for (const auto& [name, counts] : models_) counts.margins.write("annulus_margin", "model=" + label_value(name), out);
   head("annulus_model_loads_total", "counter", "Times a model file was read again, by result.", out);
   for (const auto& [key, count] : reloads_) {
@@ -131,9 +131,9 @@ std::string Metrics::text(const Gauges& gauges) const {
   return out;
 }
 
-float margin_of(const Prediction& answer) {
-  if (answer.top.empty()) return 0.0F;
-  return answer.top[0].probability - (answer.top.size() > 1 ? answer.top[1].probability : 0.0F);
+float margin_of(const Prediction& prediction) {
+  if (prediction.top.empty()) return 0.0F;
+  return prediction.top[0].probability - (prediction.top.size() > 1 ? prediction.top[1].probability : 0.0F);
 }
 
 }  // namespace annulus::server

@@ -40,7 +40,7 @@ class Metrics {
   Metrics();
   void request(const std::string& route, int status, double seconds);
   void batch(std::size_t rows);
-  void answered(const std::string& model, const std::vector<float>& margins, std::size_t unknown);
+  void predicted(const std::string& model, const std::vector<float>& margins, std::size_t unknown);
   void rejected(const std::string& reason);
   void reloaded(const std::string& model, bool success);
   std::string text(const Gauges& gauges) const;
@@ -48,7 +48,7 @@ class Metrics {
  private:
   struct ModelCounts {
     ModelCounts();
-    std::uint64_t answers = 0;
+    std::uint64_t predictions = 0;
     std::uint64_t unknown = 0;
     Histogram margins;
   };
@@ -63,6 +63,6 @@ class Metrics {
 };
 
 // The margin of a prediction: its probability minus that of the runner-up.
-float margin_of(const Prediction& answer);
+float margin_of(const Prediction& prediction);
 
 }  // namespace annulus::server

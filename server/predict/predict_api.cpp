@@ -16,29 +16,29 @@ void name_model(const ServedModel& model, Response& response) {
   response.headers.emplace_back("Annulus-Model", fmt::format("{}; version={}", model.name(), model.version()));
 }
 
-Response predict_response(const ServedModel& model, const std::vector<Prediction>& answers, const AskOptions& options,
-                          double false_reject, bool single) {
+Response predict_response(const ServedModel& model, const std::vector<Prediction>& predictions,
+                          const AskOptions& options, double false_reject, bool single) {
   Response response;
   name_model(model, response);
   if (!single) response.body += '[';
-  for (std::size_t i = 0; i < answers.size(); ++i) {
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
     if (i > 0) response.body += ',';
-    model.write_json(answers[i], i, options.top, false_reject, response.body);
+    model.write_json(predictions[i], i, options.top, false_reject, response.body);
   }
   response.body += single ? "\n" : "]\n";
   return response;
 }
 
 // What Label Studio shows beside a task: nothing where the image is unknown, so that a person looks.
-Response label_studio_response(const ServedModel& model, const std::vector<Prediction>& answers, double false_reject,
-                               const LabelTags& tags) {
+Response label_studio_response(const ServedModel& model, const std::vector<Prediction>& predictions,
+                               double false_reject, const LabelTags& tags) {
   Response response;
   const auto to = std::back_inserter(response.body);
   response.body = "{\"results\":[";
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    const RankedClass& best = answers[i].top.front();
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    const RankedClass& best = predictions[i].top.front();
     response.body += i == 0 ? "{\"result\":[" : ",{\"result\":[";
-    const bool rejected = model.rejects(answers[i].unknown_score, false_reject);
+    const bool rejected = model.rejects(predictions[i].unknown_score, false_reject);
     if (!rejected) {
       fmt::format_to(to, "{{\"from_name\":{},\"to_name\":{},\"type\":\"choices\",\"value\":{{\"choices\":[{}]}}}}",
                      json_string(tags.from_name), json_string(tags.to_name),
@@ -64,17 +64,17 @@ void predict(Service& service, ReadAsk read, const Respond& respond) {
   if (ask.label_studio) {
     const LabelTags tags = label_tags_of(ask.label_config);
     if (ask.images.empty()) return respond(label_studio_response(*model, {}, fraction, tags));
-    return service.answer({model, {}, false, std::move(ask.images), {}, deadline}, respond,
-                          [fraction, tags](const ServedModel& served, const std::vector<Prediction>& answers) {
-                            return label_studio_response(served, answers, fraction, tags);
-                          });
+    return service.predict({model, {}, false, std::move(ask.images), {}, deadline}, respond,
+                           [fraction, tags](const ServedModel& served, const std::vector<Prediction>& predictions) {
+                             return label_studio_response(served, predictions, fraction, tags);
+                           });
   }
-  AnswerWork work{model, ask.options, false, std::move(ask.images), std::move(ask.rows), deadline};
-  service.answer(std::move(work), respond,
-                 [options = ask.options, fraction, single = ask.single](const ServedModel& served,
-                                                                        const std::vector<Prediction>& answers) {
-                   return predict_response(served, answers, options, fraction, single);
-                 });
+  PredictWork work{model, ask.options, false, std::move(ask.images), std::move(ask.rows), deadline};
+  service.predict(std::move(work), respond,
+                  [options = ask.options, fraction, single = ask.single](const ServedModel& served,
+                                                                         const std::vector<Prediction>& predictions) {
+                    return predict_response(served, predictions, options, fraction, single);
+                  });
 }
 
 Response embed_response(const ServedModel& model, const Matrix<float>& rows) {

@@ -118,10 +118,10 @@ void Service::later(const Respond& respond, std::function<void()> work) {
 }
 
 void Service::check_size(const ServedModel& model, std::size_t rows, std::size_t numbers_a_row) const {
-  if (rows > 0 && numbers_a_row > options_.max_answer_numbers / rows) {
+  if (rows > 0 && numbers_a_row > options_.max_response_numbers / rows) {
     fail(ErrorKind::kInput,
          "expected an answer of at most {} numbers, found {} times {} from the model \"{}\": ask for fewer at a time",
-         options_.max_answer_numbers, rows, numbers_a_row, model.name());
+         options_.max_response_numbers, rows, numbers_a_row, model.name());
   }
 }
 
@@ -150,26 +150,26 @@ void Service::encode(std::shared_ptr<const ServedModel> model, std::vector<std::
   if (!pool_.submit(std::move(tasks))) respond(too_busy());
 }
 
-void Service::answer(AnswerWork work, const Respond& respond, MakeResponse make) {
+void Service::predict(PredictWork work, const Respond& respond, MakeResponse make) {
   if (work.options.explain && work.model->model().support.empty()) {
-    fail(ErrorKind::kInput, "the model \"{}\" keeps none of its training examples to explain answers by",
+    fail(ErrorKind::kInput, "the model \"{}\" keeps none of its training examples to explain predictions by",
          work.model->name());
   }
   work.all_classes = work.all_classes || work.options.top > kUsualTop;
   const std::size_t classes = work.model->quoted_names().size();
   check_size(*work.model, std::max(work.images.size(), work.rows.rows()),
              work.all_classes ? classes : std::min(work.options.top, classes));
-  if (work.images.empty()) return answer_rows(std::move(work), false, respond, std::move(make));
+  if (work.images.empty()) return predict_rows(std::move(work), false, respond, std::move(make));
   std::vector<std::string> images = std::move(work.images);
-  const auto kept = std::make_shared<AnswerWork>(std::move(work));
+  const auto kept = std::make_shared<PredictWork>(std::move(work));
   encode(kept->model, std::move(images), kept->deadline, respond,
          [this, kept, respond, make = std::move(make)](Matrix<float> rows) mutable {
            kept->rows = std::move(rows);
-           answer_rows(std::move(*kept), true, respond, std::move(make));
+           predict_rows(std::move(*kept), true, respond, std::move(make));
          });
 }
 
-void Service::answer_rows(AnswerWork work, bool admitted, const Respond& respond, MakeResponse make) {
+void Service::predict_rows(PredictWork work, bool admitted, const Respond& respond, MakeResponse make) {
   const std::size_t dimension = work.model->model().head.dimension();
   if (work.rows.cols() != dimension) {
     return respond(
@@ -181,7 +181,7 @@ void Service::answer_rows(AnswerWork work, bool admitted, const Respond& respond
   job.done = [this, model = work.model, fraction = false_reject(work.options), respond,
               make = std::move(make)](const BatchResult& result) {
     if (result.failure) return respond(*result.failure);
-    if (!std::all_of(result.answers.begin(), result.answers.end(), is_finite)) {
+    if (!std::all_of(result.predictions.begin(), result.predictions.end(), is_finite)) {
       return respond(error_response(
           422, fmt::format("the model \"{}\" gives no finite probabilities for these features: one or the other has "
                            "numbers that are too large",
@@ -189,12 +189,12 @@ void Service::answer_rows(AnswerWork work, bool admitted, const Respond& respond
     }
     std::vector<float> margins;
     std::size_t unknown = 0;
-    for (const Prediction& answer : result.answers) {
-      margins.push_back(margin_of(answer));
-      if (model->rejects(answer.unknown_score, fraction)) ++unknown;
+    for (const Prediction& prediction : result.predictions) {
+      margins.push_back(margin_of(prediction));
+      if (model->rejects(prediction.unknown_score, fraction)) ++unknown;
     }
-    metrics_.answered(model->name(), margins, unknown);
-    respond(make(*model, result.answers));
+    metrics_.predicted(model->name(), margins, unknown);
+    respond(make(*model, result.predictions));
   };
   if (!batcher_.submit(job, admitted)) respond(too_busy());
 }

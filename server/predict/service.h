@@ -24,7 +24,7 @@ struct ServeOptions {
   BatchOptions batch;
   BodyLimits body;
   DecodeLimits image{50'000'000, 20'000, std::size_t{32} << 20};
-  std::size_t max_answer_numbers = std::size_t{1} << 22;  // probabilities or features in one response; more get 422
+  std::size_t max_response_numbers = std::size_t{1} << 22;  // probabilities or features in one response; more get 422
   std::size_t max_queue_images = 256;
   int image_threads = 0;                       // that decode and encode; 0: all processors
   std::chrono::milliseconds deadline{10'000};  // from a request that was read to its response
@@ -37,7 +37,7 @@ struct ServeOptions {
 };
 
 // A prediction request, ready to be computed.
-struct AnswerWork {
+struct PredictWork {
   std::shared_ptr<const ServedModel> model;
   AskOptions options;
   bool all_classes = false;
@@ -69,7 +69,7 @@ class Service {
   // Runs work that takes long on another thread. Errors it throws become the response; a full queue becomes 429.
   void later(const Respond& respond, std::function<void()> work);
 
-  // Throws Error{kInput} if a response would contain more values than max_answer_numbers.
+  // Throws Error{kInput} if a response would contain more values than max_response_numbers.
   void check_size(const ServedModel& model, std::size_t rows, std::size_t numbers_a_row) const;
 
   // Features of images, in order, then `use` of them on another thread; or a failure as the response.
@@ -79,10 +79,10 @@ class Service {
 
   // Predictions for all rows or images, converted to a response by `make`.
   using MakeResponse = std::function<Response(const ServedModel&, const std::vector<Prediction>&)>;
-  void answer(AnswerWork work, const Respond& respond, MakeResponse make);
+  void predict(PredictWork work, const Respond& respond, MakeResponse make);
 
  private:
-  void answer_rows(AnswerWork work, bool admitted, const Respond& respond, MakeResponse make);
+  void predict_rows(PredictWork work, bool admitted, const Respond& respond, MakeResponse make);
   Response too_busy();
 
   ServeOptions options_;

@@ -35,7 +35,7 @@ struct Source {
 void check_options(const ManyWayOptions& options, std::size_t dimension) {
   if (options.splits.empty()) {
     if (options.shots.empty()) fail(ErrorKind::kUsage, "expected at least one number of shots, found none");
-    if (options.subsets == 0) fail(ErrorKind::kUsage, "expected at least one split, found 0");
+    if (options.split_count == 0) fail(ErrorKind::kUsage, "expected at least one split, found 0");
   }
   check_methods(options.methods, options.base, dimension);
   check_reference(options.methods, options.against);
@@ -107,7 +107,7 @@ std::vector<Split> all_splits(const Source& source, const ManyWayOptions& option
   std::vector<Split> splits = options.splits;
   if (splits.empty()) {
     for (const std::size_t shots : options.shots) {
-      for (std::size_t s = 0; s < options.subsets; ++s) {
+      for (std::size_t s = 0; s < options.split_count; ++s) {
         splits.push_back(source.draw({shots, options.seed + s}));
         splits.back().shots = shots;
       }

@@ -33,10 +33,10 @@ struct ManyWayRun {
 
 struct ManyWayOptions {
   std::vector<std::size_t> shots{1, 5};  // examples per class; 0: every training example
-  std::size_t subsets = 3;               // number of splits; split i uses seed + i, also for its training
+  std::size_t split_count = 3;           // number of splits; split i uses seed + i, also for its training
   std::uint64_t seed = 0;
   std::uint64_t training_seed = 0;  // added to a split's seed for its training: other trainings on the same rows
-  std::vector<Split> splits{};      // fixed splits, in place of `shots` and `subsets`; those of the same shots together
+  std::vector<Split> splits{};  // fixed splits, in place of `shots` and `split_count`; those of the same shots together
   std::vector<std::string> methods{"ncm", "baseline", "ibm2"};
   std::string against{};  // the method that others are compared with; empty: baseline if there, else the first
   Recipe recipe{};        // its seed is set by each split

@@ -16,7 +16,7 @@ ManyWayOptions one_run(std::size_t shots, std::size_t split, const SplitOptions&
                        const Recipe& recipe) {
   ManyWayOptions options;
   options.shots = {shots};
-  options.subsets = 1;
+  options.split_count = 1;
   options.seed = splits.seed + split;
   options.methods = {method};
   options.recipe = recipe;

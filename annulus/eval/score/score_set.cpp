@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "annulus/eval/score/answer_counts.h"
 #include "annulus/eval/score/known_labels.h"
+#include "annulus/eval/score/prediction_counts.h"
 #include "annulus/eval/score/training_match.h"
 #include "annulus/learn/calibration/confidence_bins.h"
 
@@ -54,7 +54,7 @@ class Scoring {
   }
 
   ScoreReport finish() {
-    report_.examples = counts_.answered;
+    report_.examples = counts_.accepted;
     report_.correct = counts_.correct;
     report_.unknown_inputs = counts_.unknown_inputs;
     report_.accuracy = *counts_.accuracy();
@@ -154,7 +154,7 @@ class Scoring {
 
   RejectionPoint at(double rate) const {
     const float threshold = unknown_threshold(model_.unknown, rate);
-    AnswerCounts counts;
+    PredictionCounts counts;
     for (std::size_t i = 0; i < truths_.size(); ++i) {
       const ScoredExample& example = report_.scored[i];
       counts.add(truths_[i], example.predicted, example.unknown_score < threshold);
@@ -176,7 +176,7 @@ class Scoring {
   KnownLabels labels_;
   TrainingMatch trained_on_;
   float threshold_ = 0.0F;
-  AnswerCounts counts_;  // without rejections
+  PredictionCounts counts_;  // without rejections
   std::size_t top5_ = 0;
   std::map<std::pair<std::size_t, std::int32_t>, std::size_t> pairs_;  // class of the set, class of the model -> count
   std::vector<std::int32_t> truths_;                                   // of each scored example

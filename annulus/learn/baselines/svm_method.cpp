@@ -41,16 +41,16 @@ std::vector<std::int32_t> predict(const Fitted& fitted, ConstMatrixView<float> r
 std::vector<std::int32_t> predict_and_score(const Fitted& fitted, ConstMatrixView<float> rows, MatrixView<float> scores,
                                             int threads) {
   const auto classes = fitted.machine.classes();
-  std::vector<std::int32_t> answers(rows.rows());
+  std::vector<std::int32_t> predictions(rows.rows());
   for_each_row(fitted, rows, threads, [&](std::size_t i, std::span<const float> products) {
     const std::vector<std::size_t> votes = fitted.machine.votes(products);
     std::fill(scores.row(i).begin(), scores.row(i).end(), 0.0F);
     for (std::size_t c = 0; c < votes.size(); ++c) {
       scores(i, static_cast<std::size_t>(classes[c])) = static_cast<float>(votes[c]);
     }
-    answers[i] = fitted.machine.winner(votes);
+    predictions[i] = fitted.machine.winner(votes);
   });
-  return answers;
+  return predictions;
 }
 
 bool one_row_somewhere(const LabelledExamples& support) {

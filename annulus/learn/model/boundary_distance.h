@@ -1,4 +1,4 @@
-// How far a row can move before its answer changes.
+// How far a row can move before its prediction changes.
 #pragma once
 
 #include <vector>

@@ -51,24 +51,24 @@ std::vector<Prediction> Predictor::predict(ConstMatrixView<float> rows) const {
   if (boundary_) radii = boundary_->radii(logits, options_.threads);
   to_probabilities(probabilities.view(), model_.temperature);
 
-  std::vector<Prediction> answers(rows.rows());
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    Prediction& answer = answers[i];
-    answer.top = most_probable(probabilities.row(i), std::max<std::size_t>(options_.top, boundary_ ? 2 : 1));
+  std::vector<Prediction> predictions(rows.rows());
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    Prediction& prediction = predictions[i];
+    prediction.top = most_probable(probabilities.row(i), std::max<std::size_t>(options_.top, boundary_ ? 2 : 1));
     if (rejects_) {
-      answer.unknown_score = scores[i];
-      answer.rejected = scores[i] < threshold_;
+      prediction.unknown_score = scores[i];
+      prediction.rejected = scores[i] < threshold_;
     }
-    const RankedClass& best = answer.top.front();
-    answer.label = answer.rejected ? kUnknownLabel : model_.class_names[static_cast<std::size_t>(best.index)];
-    answer.probability = best.probability;
+    const RankedClass& best = prediction.top.front();
+    prediction.label = prediction.rejected ? kUnknownLabel : model_.class_names[static_cast<std::size_t>(best.index)];
+    prediction.probability = best.probability;
     if (boundary_) {
-      const auto runner_up = answer.top.size() > 1 ? std::optional(answer.top[1]) : std::nullopt;
-      answer.explanation = Explanation{std::move(nearest[i]), runner_up, radii[i]};
+      const auto runner_up = prediction.top.size() > 1 ? std::optional(prediction.top[1]) : std::nullopt;
+      prediction.explanation = Explanation{std::move(nearest[i]), runner_up, radii[i]};
     }
-    if (answer.top.size() > options_.top) answer.top.resize(options_.top);
+    if (prediction.top.size() > options_.top) prediction.top.resize(options_.top);
   }
-  return answers;
+  return predictions;
 }
 
 void predict_set(const Predictor& predictor, const FeatureSet& set, const PredictionsCallback& use,

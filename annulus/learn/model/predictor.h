@@ -26,7 +26,7 @@ inline constexpr std::size_t kExplainedExamples = 3;  // nearest training exampl
 void check_false_reject(double rate);
 
 struct PredictorOptions {
-  double false_reject = kFalseReject;  // fraction of known inputs that may be rejected; 0: every row is answered
+  double false_reject = kFalseReject;  // fraction of known inputs that may be rejected; 0: none is
   bool explain = false;                // add an Explanation to each prediction
   std::size_t top = 5;                 // classes to list
   int threads = 0;                     // 0: all processors

@@ -52,7 +52,7 @@ void for_logit_blocks(const Head<float>& head, ConstMatrixView<float> effective,
          head.dimension(), features.cols());
   }
   const std::size_t blocks = (features.rows() + block_rows - 1) / block_rows;
-  parallel_for_with_progress(threads, blocks, "answer", progress, [&](std::size_t block) {
+  parallel_for_with_progress(threads, blocks, "predict", progress, [&](std::size_t block) {
     // Kept by each thread: episodes come here thousands of times a second.
     thread_local Matrix<float> buffer;
     const std::size_t first = block * block_rows;

@@ -27,7 +27,7 @@ std::vector<std::int32_t> predict_classes(const Head<float>& head, ConstMatrixVi
 
 // A head made ready for many small blocks of rows, which it must outlive: what all blocks need is computed once, and
 // the bits of a row's logits do not depend on the rows beside it, at some cost where blocks are large. Every app
-// answers by it, so that all give the same bits. Throws Error{kCancelled} when told to stop.
+// predicts by it, so that all give the same bits. Throws Error{kCancelled} when told to stop.
 class PreparedHead {
  public:
   explicit PreparedHead(const Head<float>& head);

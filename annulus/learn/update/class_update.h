@@ -26,7 +26,7 @@ struct NewExamples {
 // A class that the model had before: its correct predictions among the checked examples.
 struct ClassChange {
   std::string name;
-  std::size_t rows = 0;
+  std::size_t examples = 0;  // checked
   std::size_t right_before = 0;
   std::size_t right_after = 0;
   std::size_t changed = 0;  // examples whose prediction differs

@@ -86,13 +86,13 @@ void compare_predictions(const Model& model, std::span<const std::size_t> checke
   for (std::size_t i = 0; i < checked.size(); ++i) {
     const std::int32_t label = model.support.labels[checked[i]];
     ClassChange& change = classes[static_cast<std::size_t>(label)];
-    ++change.rows;
+    ++change.examples;
     if (before[i] == label) ++change.right_before;
     if (after[i] == label) ++change.right_after;
     if (before[i] != after[i]) ++change.changed;
   }
   for (std::size_t c = 0; c < classes.size(); ++c) {
-    report.checked += classes[c].rows;
+    report.checked += classes[c].examples;
     report.changed += classes[c].changed;
     report.right_before += classes[c].right_before;
     report.right_after += classes[c].right_after;

@@ -37,30 +37,30 @@ constexpr std::size_t kRandomImages = 6;
 std::int64_t extent(std::size_t value) { return static_cast<std::int64_t>(value); }
 
 // The predictions of a model, one entry per row; probabilities are rows x classes.
-struct Answers {
+struct RowOutputs {
   std::vector<std::string> labels;
   std::vector<float> probabilities;
   std::vector<float> unknown_scores;
 };
 
 // The library's own predictions.
-Answers ask_library(const Model& model, ConstMatrixView<float> rows) {
+RowOutputs ask_library(const Model& model, ConstMatrixView<float> rows) {
   Matrix<float> probabilities(rows.rows(), model.head.classes());
   PreparedHead(model.head).logits(rows, probabilities.view(), 0);
   to_probabilities(probabilities.view(), model.temperature);
-  Answers answers;
+  RowOutputs outputs;
   if (rejects_unknown(model)) {
-    answers.unknown_scores.resize(rows.rows());
-    unknown_scores(model, rows, answers.unknown_scores);
+    outputs.unknown_scores.resize(rows.rows());
+    unknown_scores(model, rows, outputs.unknown_scores);
   }
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     const auto row = probabilities.row(i);
     const auto best = std::max_element(row.begin(), row.end());
-    answers.labels.push_back(model.class_names[static_cast<std::size_t>(best - row.begin())]);
-    if (!rejects_unknown(model)) answers.unknown_scores.push_back(*best);
-    answers.probabilities.insert(answers.probabilities.end(), row.begin(), row.end());
+    outputs.labels.push_back(model.class_names[static_cast<std::size_t>(best - row.begin())]);
+    if (!rejects_unknown(model)) outputs.unknown_scores.push_back(*best);
+    outputs.probabilities.insert(outputs.probabilities.end(), row.begin(), row.end());
   }
-  return answers;
+  return outputs;
 }
 
 std::size_t index_of(const OnnxSession& session, std::string_view name) {
@@ -71,7 +71,7 @@ std::size_t index_of(const OnnxSession& session, std::string_view name) {
   return static_cast<std::size_t>(found - outputs.begin());
 }
 
-Answers ask_session(const OnnxSession& session, std::span<const float> values, std::span<const std::int64_t> shape) {
+RowOutputs ask_session(const OnnxSession& session, std::span<const float> values, std::span<const std::int64_t> shape) {
   return {session.run_texts(values, shape, index_of(session, kLabelOutput)),
           session.run(values, shape, index_of(session, kProbabilitiesOutput)).values,
           session.run(values, shape, index_of(session, kUnknownOutput)).values};
@@ -100,13 +100,14 @@ double largest_score_difference(std::span<const float> a, std::span<const float>
 }
 
 // The largest difference; throws when it is beyond the tolerance or when a label differs that is no tie.
-double compare(const Model& model, const Answers& ours, const Answers& theirs, double tolerance, const char* what) {
+double compare(const Model& model, const RowOutputs& ours, const RowOutputs& theirs, double tolerance,
+               const char* what) {
   const double difference = std::max(largest_difference(ours.probabilities, theirs.probabilities),
                                      largest_score_difference(ours.unknown_scores, theirs.unknown_scores));
   if (!(difference <= tolerance)) {
     fail(ErrorKind::kInternal,
-         "the ONNX file was not written: its answers to {} differ from annulus predict by {:.3g}, more than {}", what,
-         difference, tolerance);
+         "the ONNX file was not written: its predictions for {} differ from annulus predict by {:.3g}, more than {}",
+         what, difference, tolerance);
   }
   for (std::size_t i = 0; i < ours.labels.size(); ++i) {
     if (i < theirs.labels.size() && ours.labels[i] == theirs.labels[i]) continue;
@@ -117,8 +118,8 @@ double compare(const Model& model, const Answers& ours, const Answers& theirs, d
     const float best = *std::max_element(row.begin(), row.end());
     if (index < row.size() && static_cast<double>(best - row[index]) <= tolerance) continue;
     fail(ErrorKind::kInternal,
-         "the ONNX file was not written: to one of {} it answers \"{}\" where annulus predict says \"{}\"", what, found,
-         ours.labels[i]);
+         "the ONNX file was not written: for one of {} it predicts \"{}\" where annulus predict says \"{}\"", what,
+         found, ours.labels[i]);
   }
   return difference;
 }
@@ -161,7 +162,7 @@ void check_head(const Model& model, const std::filesystem::path& file, OnnxExpor
   for (std::size_t first = 0; first < rows.rows(); first += kRowsAtOnce) {
     const auto block = rows.view().rows_at(first, std::min(kRowsAtOnce, rows.rows() - first));
     const std::array shape = {extent(block.rows()), extent(block.cols())};
-    const Answers theirs = ask_session(session, {block.data(), block.rows() * block.cols()}, shape);
+    const RowOutputs theirs = ask_session(session, {block.data(), block.rows() * block.cols()}, shape);
     report.difference = std::max(report.difference,
                                  compare(model, ask_library(model, block), theirs, kExportTolerance, "feature rows"));
   }
@@ -254,7 +255,7 @@ void check_images(const Model& model, const ExportedImages& exported, const std:
     const std::array shape = {extent(at_once), std::int64_t{3}, extent(recipe.output_height()),
                               extent(recipe.output_width())};
     const std::span<const float> values(asked.data(), asked.rows() * asked.cols());
-    const Answers theirs = ask_session(session, values, shape);
+    const RowOutputs theirs = ask_session(session, values, shape);
     const FloatTensor found = session.run(values, shape, index_of(session, kFeaturesOutput));
     const ConstMatrixView<float> rows(found.values.data(), at_once, dimension);
     report.difference = std::max(

@@ -287,7 +287,7 @@ ResultsDocument read_document(const Field& field, const std::string& name) {
   if (document.base_source.empty()) document.base_source = field["base"].text();
   for (const auto& [key, member] : {std::pair{"ways", &ResultsDocument::ways},
                                     {"dimension", &ResultsDocument::dimension},
-                                    {"subsets", &ResultsDocument::subsets},
+                                    {"subsets", &ResultsDocument::split_count},
                                     {"queries", &ResultsDocument::queries},
                                     {"episodes", &ResultsDocument::episodes},
                                     {"seeds", &ResultsDocument::seeds}}) {

@@ -103,7 +103,7 @@ struct ResultsDocument {
   std::string name;     // the file that it was read from
   std::string version;  // of the program that wrote it
   std::string train_source, test_source, base_source;
-  std::optional<double> ways, dimension, subsets, queries, episodes, seeds;
+  std::optional<double> ways, dimension, split_count, queries, episodes, seeds;
   std::map<std::string, std::string> options;
   std::optional<ResultsMetadata> metadata;
   std::vector<std::string> classes;

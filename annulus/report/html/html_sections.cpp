@@ -59,9 +59,10 @@ std::string setting_paragraph(const HtmlContext& context) {
     text +=
         "A method is trained on a few labelled examples of each class (the shots) and predicts test examples that it "
         "has never seen.";
-    if (document.subsets) {
-      text += fmt::format(" Values are means over {}.",
-                          count_text(*document.subsets, *document.subsets == 1.0 ? "random split" : "random splits"));
+    if (document.split_count) {
+      text += fmt::format(
+          " Values are means over {}.",
+          count_text(*document.split_count, *document.split_count == 1.0 ? "random split" : "random splits"));
     }
   } else {
     text = "Many small tasks (episodes) are drawn";

@@ -305,7 +305,7 @@ class ScorePage {
       const std::array<ReportPlot, 1> plots{*plot};
       ResultsTable table;
       table.caption = "By the false-rejection rate that is asked for";
-      table.columns = {{"rate, %"}, {"known inputs rejected, %"}, {"right among those answered, %"}};
+      table.columns = {{"rate, %"}, {"known inputs rejected, %"}, {"right among those not rejected, %"}};
       const bool any_unknown = report_.unknown_inputs != 0;
       if (any_unknown) table.columns.push_back({"unknown inputs caught, %"});
       table.columns.push_back({"expected to be caught, %"});

@@ -93,7 +93,7 @@ std::vector<ReportPlot> accuracy_plots(const ResultsDocument& document) {
   });
   std::string caption = "Higher is better.";
   if (bars) caption += fmt::format(" The vertical bars show {}.", spread_words(document));
-  if (bars && document.protocol == ResultsProtocol::kManyWay && document.subsets.value_or(2.0) > 1.0) {
+  if (bars && document.protocol == ResultsProtocol::kManyWay && document.split_count.value_or(2.0) > 1.0) {
     caption += " All methods learn from the same splits, so bars that overlap do not mean that methods are equal.";
   }
   return {{"accuracy", "", caption, std::move(plot)}};

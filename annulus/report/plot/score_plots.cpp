@@ -30,7 +30,7 @@ std::optional<ReportPlot> rejection_plot(const ScoreReport& report) {
   plot.y_percent = true;
   plot.labels = {"Rejection of unknown inputs", "The values are in the table below.", "known inputs rejected, %",
                  report.unknown_inputs == 0 ? "accuracy, %" : "percent"};
-  CurveSeries right{"right among those answered", 0, {}};
+  CurveSeries right{"right among those not rejected", 0, {}};
   CurveSeries caught{"unknown inputs caught", 1, {}};
   for (const RejectionPoint& point : report.curve) {
     const std::string where = fmt::format("{:.1f} % of known inputs rejected", point.rejected);

@@ -10,8 +10,8 @@ namespace annulus {
 
 // The reliability diagram: accuracy by confidence, with a diagonal.
 ReportPlot reliability_plot(const ScoreReport& report);
-// Accuracy of what is answered, and the fraction of unknown inputs caught, by the fraction of known inputs rejected;
-// absent where the model cannot reject.
+// Accuracy of what is not rejected, and the fraction of unknown inputs caught, by the fraction of known inputs
+// rejected; absent where the model cannot reject.
 std::optional<ReportPlot> rejection_plot(const ScoreReport& report);
 
 }  // namespace annulus

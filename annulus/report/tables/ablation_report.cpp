@@ -105,7 +105,7 @@ std::string ablation_json(const AblationReport& report, const AblationContext& c
                {"source", {{"train", context.source}, {"test", context.source}}},
                {"ways", report.rows.empty() ? 0 : report.rows.front().score.recall.size()},
                {"seed", context.seed},
-               {"subsets", context.subsets},
+               {"subsets", context.split_count},
                {"options", context.options},
                {"metadata", metadata_json(context.metadata)},
                {"results", std::move(results)}};

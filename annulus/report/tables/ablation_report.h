@@ -15,7 +15,7 @@ namespace annulus {
 struct AblationContext {
   std::string source;  // file of the features
   std::uint64_t seed = 0;
-  std::size_t subsets = 0;
+  std::size_t split_count = 0;
   std::map<std::string, std::string> options;  // describe(recipe)
   RunMetadata metadata{};
 };

@@ -119,7 +119,7 @@ std::string many_way_json(const ManyWayReport& report, const ReportContext& cont
                {"ways", report.ways},
                {"dimension", report.dimension},
                {"seed", context.seed},
-               {"subsets", context.subsets},
+               {"subsets", context.split_count},
                {"options", context.recipe},
                {"classes", report.class_names},
                {"results", std::move(results)},

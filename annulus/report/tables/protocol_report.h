@@ -18,7 +18,7 @@ struct ReportContext {
   std::string train_source;                   // file of the training examples
   std::string test_source;                    // file of the test examples
   std::uint64_t seed = 0;                     // of the first split
-  std::size_t subsets = 0;                    // number of splits
+  std::size_t split_count = 0;                // number of splits
   std::map<std::string, std::string> recipe;  // describe(recipe)
   std::string base_source{};                  // file of the base classes; empty: there are none
   std::optional<RunMetadata> metadata{};

@@ -60,7 +60,7 @@ TEST(Ablation, AVariantEqualsEvaluate) {
   const AblationReport report = run(options);
   ManyWayOptions protocol;
   protocol.shots = {2};
-  protocol.subsets = 2;
+  protocol.split_count = 2;
   protocol.methods = {"ncm", "baseline", "ibm2"};
   protocol.recipe = options.recipe;
   const ManyWayReport evaluated = evaluate_many_way(set, protocol);

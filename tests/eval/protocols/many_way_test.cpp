@@ -60,7 +60,7 @@ TEST(ManyWay, GivenSplitsReproduceTheResultsOfTheirSeeds) {
   const FeatureSet set = make_synthetic(small);
   ManyWayOptions options = quick_options({"ncm", "baseline"});
   options.shots = {1, 2};
-  options.subsets = 2;
+  options.split_count = 2;
   const ManyWayReport drawn = evaluate_many_way(set, options);
   options.splits = drawn.splits;
   const ManyWayReport fixed = evaluate_many_way(set, options);
@@ -78,7 +78,7 @@ TEST(ManyWay, CachedRunsAreNotRunAgain) {
   const FeatureSet set = make_synthetic(small);
   ManyWayOptions options = quick_options({"ncm", "baseline", "ibm2"});
   options.shots = {1};
-  options.subsets = 2;
+  options.split_count = 2;
   std::map<std::string, ManyWayRun> kept;
   options.cached_runs.find = [&](const std::string& key) {
     const auto found = kept.find(key);
@@ -110,7 +110,7 @@ TEST(ManyWay, ComparesWithTheReferenceMethodClassByClass) {
   const FeatureSet test = axes_set(4, 10, 3, {"a", "b", "c", "d"});
   ManyWayOptions options = quick_options({"ncm", "knn"});
   options.shots = {1};
-  options.subsets = 1;
+  options.split_count = 1;
   options.against = "knn";
   const ManyWayReport report = evaluate_many_way(train, test, options);
   ASSERT_EQ(report.comparisons.size(), 1U);
@@ -137,7 +137,7 @@ TEST(ManyWay, ATrainingSeedChangesTheTrainingAndNotTheSplit) {
   const FeatureSet set = make_synthetic(small);
   ManyWayOptions options = quick_options({"ncm", "ibm2"});
   options.shots = {2};
-  options.subsets = 1;
+  options.split_count = 1;
   options.recipe.epsilon = 1.0;
   const ManyWayReport first = evaluate_many_way(set, options);
   options.training_seed = 1000;
@@ -179,7 +179,7 @@ TEST(ManyWay, ReportsShotsAndMethodsInTheOrderOfTheOptions) {
   const FeatureSet set = axes_set(4, 6, 0, {});
   ManyWayOptions options = quick_options({"baseline", "ncm"});
   options.shots = {3, 1};
-  options.subsets = 2;
+  options.split_count = 2;
   options.seed = 7;
   const ManyWayReport report = evaluate_many_way(set, options);
   ASSERT_EQ(report.results.size(), 4U);
@@ -201,7 +201,7 @@ TEST(ManyWay, MeanAndSpreadAreThoseOfTheRuns) {
   const FeatureSet set = make_synthetic(data);
   ManyWayOptions options = quick_options({"ncm"});
   options.shots = {1};
-  options.subsets = 4;
+  options.split_count = 4;
   const ManyWayReport report = evaluate_many_way(set, options);
   const ManyWayResult& result = report.results.front();
   std::vector<double> accuracies;
@@ -215,7 +215,7 @@ TEST(ManyWay, MeanAndSpreadAreThoseOfTheRuns) {
   EXPECT_NEAR(result.accuracy_std, std::sqrt(squares / 3.0), 1e-9);
   // A split does not depend on the splits before it.
   options.seed = 2;
-  options.subsets = 1;
+  options.split_count = 1;
   const ManyWayReport alone = evaluate_many_way(set, options);
   EXPECT_EQ(alone.results.front().accuracy_mean, accuracies[2]);
   EXPECT_EQ(alone.results.front().accuracy_std, 0.0);
@@ -244,7 +244,7 @@ TEST(ManyWay, ResultsDoNotDependOnThreads) {
   const FeatureSet set = make_synthetic(data);
   ManyWayOptions options = quick_options({"ncm", "baseline", "ibm2"});
   options.shots = {2};
-  options.subsets = 2;
+  options.split_count = 2;
   set_threads(options.recipe, 1);
   const ManyWayReport one = evaluate_many_way(set, options);
   set_threads(options.recipe, 3);
@@ -267,7 +267,7 @@ TEST(ManyWay, RejectsInvalidOptions) {
   options = quick_options({});
   EXPECT_NE(rejection(ErrorKind::kUsage, [&] { evaluate_many_way(set, options); }).find("method"), std::string::npos);
   options = quick_options({"ncm"});
-  options.subsets = 0;
+  options.split_count = 0;
   EXPECT_NE(rejection(ErrorKind::kUsage, [&] { evaluate_many_way(set, options); }).find("split"), std::string::npos);
 }
 

@@ -96,8 +96,8 @@ TEST_F(PredictorTest, SaysWhatItsPartsSay) {
   options.explain = true;
   options.top = 1;
   options.false_reject = 0.2;
-  const std::vector<Prediction> answers = Predictor(fitted.model, options).predict(rows.view());
-  ASSERT_EQ(answers.size(), rows.rows());
+  const std::vector<Prediction> predictions = Predictor(fitted.model, options).predict(rows.view());
+  ASSERT_EQ(predictions.size(), rows.rows());
   Matrix<float> probabilities(rows.rows(), kMany);
   const PreparedHead head(fitted.model.head);
   head.logits(rows.view(), probabilities.view(), 1);
@@ -107,25 +107,25 @@ TEST_F(PredictorTest, SaysWhatItsPartsSay) {
   unknown_scores(fitted.model, rows.view(), scores);
   const float threshold = unknown_threshold(fitted.model.unknown, 0.2);
   std::size_t rejected = 0;
-  for (std::size_t i = 0; i < answers.size(); ++i) {
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
     const auto two = most_probable(probabilities.row(i), 2);
-    ASSERT_EQ(answers[i].top.size(), 1U);
-    EXPECT_EQ(answers[i].top[0].index, two[0].index);
-    EXPECT_EQ(answers[i].top[0].index, classes[i]);
-    EXPECT_EQ(answers[i].top[0].probability, two[0].probability);
-    EXPECT_EQ(answers[i].unknown_score, scores[i]);
-    EXPECT_EQ(answers[i].rejected, answers[i].unknown_score < threshold);
-    EXPECT_EQ(answers[i].probability, two[0].probability);
+    ASSERT_EQ(predictions[i].top.size(), 1U);
+    EXPECT_EQ(predictions[i].top[0].index, two[0].index);
+    EXPECT_EQ(predictions[i].top[0].index, classes[i]);
+    EXPECT_EQ(predictions[i].top[0].probability, two[0].probability);
+    EXPECT_EQ(predictions[i].unknown_score, scores[i]);
+    EXPECT_EQ(predictions[i].rejected, predictions[i].unknown_score < threshold);
+    EXPECT_EQ(predictions[i].probability, two[0].probability);
     const auto best = static_cast<std::size_t>(two[0].index);
-    EXPECT_EQ(answers[i].label, answers[i].rejected ? kUnknownLabel : fitted.model.class_names[best]);
-    rejected += answers[i].rejected ? 1U : 0U;
-    ASSERT_TRUE(answers[i].explanation);
-    EXPECT_EQ(answers[i].explanation->nearest.size(), kExplainedExamples);
-    EXPECT_EQ(answers[i].explanation->runner_up->index, two[1].index);
-    EXPECT_GT(answers[i].explanation->boundary_distance, 0.0F);
+    EXPECT_EQ(predictions[i].label, predictions[i].rejected ? kUnknownLabel : fitted.model.class_names[best]);
+    rejected += predictions[i].rejected ? 1U : 0U;
+    ASSERT_TRUE(predictions[i].explanation);
+    EXPECT_EQ(predictions[i].explanation->nearest.size(), kExplainedExamples);
+    EXPECT_EQ(predictions[i].explanation->runner_up->index, two[1].index);
+    EXPECT_GT(predictions[i].explanation->boundary_distance, 0.0F);
   }
   EXPECT_GT(rejected, 0U);
-  EXPECT_LT(rejected, answers.size());
+  EXPECT_LT(rejected, predictions.size());
 }
 
 TEST_F(PredictorTest, ASetIsPredictedInBlocksAsItsRowsAre) {
@@ -172,7 +172,7 @@ TEST_F(PredictorTest, LongAnswersStopWhenTold) {
   EXPECT_THROW(unknown_scores(fitted.model, rows.view(), scores, 1, stop), Error);
 }
 
-// A server gathers rows of several requests into one block: that must not change an answer.
+// A server gathers rows of several requests into one block: that must not change a prediction.
 class AnswersTest : public PredictorTest, public testing::WithParamInterface<std::size_t> {};
 
 TEST_P(AnswersTest, DoNotDependOnTheRowsBeside) {

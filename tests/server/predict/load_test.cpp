@@ -249,8 +249,8 @@ TEST(Batcher, PutsRowsTogetherAndBlamesOnlyTheGuilty) {
   }
   std::unique_lock lock(mutex);
   done.wait(lock, [&] { return finished == 3; });
-  EXPECT_EQ(results[0].answers.size(), 2U);
-  EXPECT_EQ(results[2].answers.size(), 2U);
+  EXPECT_EQ(results[0].predictions.size(), 2U);
+  EXPECT_EQ(results[2].predictions.size(), 2U);
   ASSERT_TRUE(results[1].failure.has_value());
   EXPECT_EQ(results[1].failure->status, 422);
   EXPECT_NE(metrics.text({}).find("annulus_batch_rows_sum 6"), std::string::npos);

@@ -142,16 +142,16 @@ TEST(OpenApi, SaysWhatTheServerDoes) {
   for (const auto& [path, methods] : description()["paths"].items()) {
     for (const auto& [method, operation] : methods.items()) {
       ++operations;
-      const std::string subcommand = method == "get" ? "GET" : "POST";
+      const std::string sent = method == "get" ? "GET" : "POST";
       const std::string target = with_names(path, version);
       for (const std::string& body : good_bodies(path)) {
-        const RawResponse answer = client.ask(subcommand, target, subcommand == "POST" ? body : "", json_header());
+        const RawResponse answer = client.ask(sent, target, sent == "POST" ? body : "", json_header());
         // The model of this server has no backbone.
         EXPECT_EQ(answer.status, path == "/embed" ? 422 : 200) << target << " " << answer.body;
-        expect_described(operation, answer, subcommand + " " + target);
+        expect_described(operation, answer, sent + " " + target);
       }
-      const std::string nonsense = subcommand == "POST" ? R"({"features": 7})" : "";
-      expect_described(operation, client.ask(subcommand, target, nonsense, json_header()), target + " with nonsense");
+      const std::string nonsense = sent == "POST" ? R"({"features": 7})" : "";
+      expect_described(operation, client.ask(sent, target, nonsense, json_header()), target + " with nonsense");
     }
   }
   EXPECT_EQ(operations, running.server().router().routes().size());
@@ -169,8 +169,8 @@ TEST(OpenApi, SaysWhatIsRejectedWithoutTheToken) {
   RawClient client(running.port());
   for (const auto& [path, methods] : description()["paths"].items()) {
     for (const auto& [method, operation] : methods.items()) {
-      const std::string subcommand = method == "get" ? "GET" : "POST";
-      expect_described(operation, client.ask(subcommand, with_names(path, "1"), "{}"), path + " without a token");
+      const std::string sent = method == "get" ? "GET" : "POST";
+      expect_described(operation, client.ask(sent, with_names(path, "1"), "{}"), path + " without a token");
     }
   }
 }
@@ -181,7 +181,7 @@ TEST_F(OpenApiImages, AnswersToImagesAreAsDescribed) {
   ServeOptions options;
   options.encoder.backbone = std::string(ANNULUS_TEST_DATA) + "/backbones/any_size.onnx";
   options.encoder.preprocess = "unit resize=8x8 crop=none";
-  options.max_answer_numbers = 9;
+  options.max_response_numbers = 9;
   RunningServer running(options, {}, model_of_set(six_classes(5)));
   RawClient client(running.port());
   const auto picture = render_svg(

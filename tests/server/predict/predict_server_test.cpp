@@ -174,7 +174,7 @@ TEST(PredictServer, NoBodyIsReadWithoutTheToken) {
 
 TEST(PredictServer, AnswersOfTooManyNumbersAreRejected) {
   ServeOptions options;
-  options.max_answer_numbers = 23;
+  options.max_response_numbers = 23;
   RunningServer running(options);
   RawClient client(running.port());
   const auto status = [&](const std::string& path, const std::string& body) {

@@ -157,7 +157,7 @@ TEST(OldRunCache, IsReadAndItsRunsAreComputedAgain) {
   const FeatureSet features = read_features(old_files() / "features.safetensors");
   ManyWayOptions options;
   options.shots = {1};
-  options.subsets = 2;
+  options.split_count = 2;
   options.methods = {"ncm", "baseline"};
   options.recipe = recipe_named("ibm2");
   options.data_name = content_checksum(features);

@@ -1,4 +1,4 @@
-// AnswerCounts: right answers, wrong answers and rejections among labelled examples.
+// PredictionCounts: right predictions, wrong ones and rejections among labelled examples.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace annulus {
 
-struct AnswerCounts {
-  std::size_t answered = 0;  // examples of known classes that were not rejected
+struct PredictionCounts {
+  std::size_t accepted = 0;  // examples of known classes that were not rejected
   std::size_t correct = 0;   // of these
   std::size_t rejected = 0;  // examples of known classes that were
   std::size_t unknown_inputs = 0;
@@ -24,14 +24,14 @@ struct AnswerCounts {
     } else if (is_rejected) {
       ++rejected;
     } else {
-      ++answered;
+      ++accepted;
       if (truth == predicted) ++correct;
     }
   }
 
-  std::size_t known() const { return answered + rejected; }
+  std::size_t known() const { return accepted + rejected; }
   // In percent; each is absent where nothing is there to be counted.
-  std::optional<double> accuracy() const { return percent(correct, answered); }  // of the answered ones
+  std::optional<double> accuracy() const { return percent(correct, accepted); }  // of the accepted ones
   std::optional<double> false_rejections() const { return percent(rejected, known()); }
   std::optional<double> caught() const { return percent(unknown_rejected, unknown_inputs); }
 

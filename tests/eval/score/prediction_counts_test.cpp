@@ -1,13 +1,13 @@
 // Rejected examples are neither right nor wrong, and unknown inputs are counted apart.
-#include "annulus/eval/score/answer_counts.h"
+#include "annulus/eval/score/prediction_counts.h"
 
 #include <gtest/gtest.h>
 
 namespace annulus {
 namespace {
 
-TEST(AnswerCounts, CountEachExampleOnce) {
-  AnswerCounts counts;
+TEST(PredictionCounts, CountEachExampleOnce) {
+  PredictionCounts counts;
   EXPECT_FALSE(counts.accuracy() || counts.false_rejections() || counts.caught());
   counts.add(0, 0, false);
   counts.add(1, 0, false);
@@ -16,7 +16,7 @@ TEST(AnswerCounts, CountEachExampleOnce) {
   counts.add(kUnknownClass, 0, true);
   counts.add(kUnknownClass, 0, true);
   counts.add(kUnknownClass, 1, false);
-  EXPECT_EQ(counts.answered, 3U);
+  EXPECT_EQ(counts.accepted, 3U);
   EXPECT_EQ(counts.correct, 2U);
   EXPECT_EQ(counts.known(), 4U);
   EXPECT_DOUBLE_EQ(*counts.accuracy(), 200.0 / 3.0);
