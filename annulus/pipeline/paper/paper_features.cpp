@@ -1,15 +1,18 @@
 // Reads the lists of a data set once, then encodes what each row of a table needs of it.
-#include "annulus/pipeline/paper_features.h"
+#include "annulus/pipeline/paper/paper_features.h"
 
 #include <algorithm>
 #include <charconv>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "annulus/base/checksum.h"
 #include "annulus/base/error.h"
+#include "annulus/base/folders.h"
 #include "annulus/pipeline/encode.h"
 #include "annulus/store/images/dataset_images.h"
 #include "annulus/task/few_shot_task.h"
@@ -151,6 +154,13 @@ void make_files(const WantedFeatures& wanted, const DatasetImages& images, const
 }
 
 }  // namespace
+
+std::filesystem::path made_features_folder(const PaperImageOptions& options) {
+  std::string text = fmt::format("{}\n{}\n", std::filesystem::absolute(options.root).string(), options.seed);
+  for (const auto& [row, network] : options.networks) text += fmt::format("{}={} ", row, network);
+  text += fmt::format("\n{}\n{}", options.encoder.backbone, options.encoder.preprocess);
+  return cache_folder() / "reproduce" / sha256_hex(std::as_bytes(std::span(text))).substr(0, 16);
+}
 
 std::vector<WantedFeatures> missing_features(const std::vector<PaperCell>& cells, const FeatureTree& tree,
                                              std::size_t runs, bool episodes) {

@@ -34,6 +34,9 @@ struct PaperImageOptions {
   NoteCallback note{};  // hears which row cannot be made, and why
 };
 
+// A folder of the cache for the features of these images, sampled and encoded like this.
+std::filesystem::path made_features_folder(const PaperImageOptions& options);
+
 // The files that the cells need (table 3: `episodes`) and the tree lacks, in the order of the cells.
 std::vector<WantedFeatures> missing_features(const std::vector<PaperCell>& cells, const FeatureTree& tree,
                                              std::size_t runs, bool episodes);

@@ -1,5 +1,5 @@
 // Feature files of the paper's tables from small trees of images, by a small network.
-#include "annulus/pipeline/paper_features.h"
+#include "annulus/pipeline/paper/paper_features.h"
 
 #include <gtest/gtest.h>
 
