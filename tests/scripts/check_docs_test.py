@@ -132,6 +132,16 @@ class Names(unittest.TestCase):
         self.assertEqual(output.splitlines()[0], "annulus/learn/a.cpp:2: no such document: docs/old.md")
         self.assertIn("1 names or lines", output)
 
+    def test_names_of_tables_must_be_in_the_file_beside_them(self):
+        table = ("Files without a folder are in\n`annulus/learn/`.\n\n| Step | Function | File |\n|---|---|---|\n"
+                 "| 1 | `Steps::run` | `steps.cpp` |\n| 2 | `Steps::walk` | `annulus/learn/steps.cpp` |\n| `none` | no code | |\n")
+        steps = {"annulus/learn/steps.cpp": "// Runs.\nvoid Steps::run() {\n  while (left >\n         right) ;\n}\n"}
+        _, output = check("names", {**FILES, **steps, "docs/a.md": table})
+        self.assertEqual(output.splitlines()[:-1], ["docs/a.md:7: walk is not in annulus/learn/steps.cpp"])
+        quotes = "Files without a folder are in `annulus/learn/`.\n\n| Line | `Steps::run` |\n|---|---|\n| a | `while (left > right)` |\n"
+        _, output = check("names", {**FILES, **steps, "docs/a.md": quotes + "| b | `while (left < right)` |\n"})
+        self.assertEqual(output.splitlines()[:-1], ["docs/a.md:6: no such line in Steps::run: while (left < right)"])
+
     def test_the_history_may_name_what_is_gone(self):
         self.assertEqual(self.faults("- `--colour` and `annulus/learn/tail.h` are gone.\n", "CHANGELOG.md"), [])
 
