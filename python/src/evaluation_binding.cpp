@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,7 @@
 #include "annulus/pipeline/audit_file.h"
 #include "annulus/pipeline/audit_images.h"
 #include "annulus/pipeline/backbone_metric.h"
-#include "annulus/report/documents/results_document.h"
+#include "annulus/report/documents/report_document.h"
 #include "annulus/report/html/html_report.h"
 #include "annulus/report/tables/audit_text.h"
 #include "annulus/report/tables/episodes_report.h"
@@ -37,9 +38,7 @@ py::dict report_dict(const std::string& text, const std::string& json, const std
   return py::dict(py::arg("text") = text, py::arg("json") = json, py::arg("html") = page);
 }
 
-std::string page_of(const std::string& json, const std::string& source) {
-  return html_report(parse_results(json, source));
-}
+std::string page_of(const ResultsDocument& document) { return html_report(std::span(&document, 1)); }
 
 struct EvaluateArguments {
   std::vector<std::size_t> shots;
@@ -72,7 +71,7 @@ py::dict evaluate(const SharedSet& train, const SharedSet& test, const EvaluateA
     for (const Split& split : report.splits) context.metadata->splits.push_back(split_checksum(split));
     text = many_way_table(report) + comparison_table(report.comparisons, "class");
     json = many_way_json(report, context);
-    page = page_of(json, train->source());
+    page = page_of(document_of(report, context, train->source()));
     return true;
   });
   return report_dict(text, json, page);
@@ -91,7 +90,7 @@ py::dict episodes(const SharedSet& set, EpisodesOptions protocol, const RecipeOp
     const EpisodesReport report = evaluate_episodes(*set, protocol, heard);
     text = episodes_table(report) + comparison_table(report.comparisons, "episode");
     json = episodes_json(report, protocol, set->source(), metadata);
-    page = page_of(json, set->source());
+    page = page_of(document_of(report, protocol, set->source(), metadata, set->source()));
     return true;
   });
   return report_dict(text, json, page);

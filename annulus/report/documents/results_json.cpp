@@ -38,6 +38,8 @@ Json class_gain_json(const ClassGain& gain) {
       {"classes", gain.classes}, {"improved", gain.improved}, {"worsened", gain.worsened}, {"bins", std::move(bins)}};
 }
 
+std::string test_name(const std::string& paired_by) { return "two-sided sign-flip test, paired by " + paired_by; }
+
 Json comparisons_json(std::span<const MethodComparison> comparisons, const std::string& paired_by) {
   Json json = Json::array();
   for (const MethodComparison& comparison : comparisons) {
@@ -48,7 +50,7 @@ Json comparisons_json(std::span<const MethodComparison> comparisons, const std::
                     {"ci95", comparison.paired.interval},
                     {"p_value", comparison.paired.p_value},
                     {"pairs", comparison.paired.pairs},
-                    {"test", "two-sided sign-flip test, paired by " + paired_by}});
+                    {"test", test_name(paired_by)}});
   }
   return json;
 }

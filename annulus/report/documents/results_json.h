@@ -24,7 +24,10 @@ nlohmann::ordered_json run_summary_json(const ManyWayRun& run);
 // {"classes", "improved", "worsened", "bins": [{"classes", "baseline", "gain"}]}.
 nlohmann::ordered_json class_gain_json(const ClassGain& gain);
 
-// [{"shots", "method", "against", "difference", "ci95", "p_value", "pairs", "test"}]; `paired_by` ends the test's name.
+// The name of the test that compares two methods; `paired_by` ends it.
+std::string test_name(const std::string& paired_by);
+
+// [{"shots", "method", "against", "difference", "ci95", "p_value", "pairs", "test"}].
 nlohmann::ordered_json comparisons_json(std::span<const MethodComparison> comparisons, const std::string& paired_by);
 
 }  // namespace annulus
