@@ -1,4 +1,4 @@
-// Options of protocols and the keys of cached runs.
+// Options of protocols, and where finished runs are cached.
 #include "cli/run_metadata.h"
 
 #include <filesystem>
@@ -9,12 +9,6 @@
 #include "cli/processes/launch.h"
 
 namespace annulus::cli {
-
-std::string data_name(const RunMetadata& metadata) {
-  std::string name;
-  for (const auto& [part, sum] : metadata.checksums) name += part + " " + sum + " ";
-  return name;
-}
 
 void add_against(CLI::App& command, std::string& method) {
   command

@@ -11,9 +11,6 @@
 
 namespace annulus::cli {
 
-// Names the data of a result by all checksums of its metadata, for the keys of cached runs.
-std::string data_name(const RunMetadata& metadata);
-
 // --against of the protocols.
 void add_against(CLI::App& command, std::string& method);
 // --resume of the protocols.

@@ -1,13 +1,13 @@
 // annulus add-class, add-examples, remove-class: update a model without training it again.
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "annulus/base/error.h"
 #include "annulus/learn/update/class_update.h"
+#include "annulus/learn/update/new_examples.h"
 #include "annulus/store/images/image_folder.h"
 #include "annulus/store/models/model_file.h"
 #include "cli/command.h"
@@ -38,39 +38,10 @@ bool is_feature_file(const PredictInput& input) {
   return input.paths.size() == 1 && input.paths.front() != "-" && !holds_images(input.paths.front());
 }
 
-// The class of a labelled feature file that rows are taken of.
-std::int32_t picked_class(const UpdateCommand& command, const FeatureSet& set) {
-  const std::string& wanted = command.picked.empty() ? command.names.front() : command.picked;
-  const auto names = set.class_names();
-  const auto found = std::find(names.begin(), names.end(), wanted);
-  if (found != names.end()) return static_cast<std::int32_t>(found - names.begin());
-  if (command.picked.empty() && names.size() == 1) return 0;
-  fail(ErrorKind::kInput, "{}: expected examples of the class \"{}\", found {} classes without it{}", set.source(),
-       wanted, names.size(), command.picked.empty() ? ": choose one with --class" : "");
-}
-
-// All images are of the class named; of a labelled feature file the rows of one class, test examples left out.
-std::vector<std::uint32_t> chosen_rows(const UpdateCommand& command, const FeatureSet& set) {
-  const bool by_label = set.labelled() && is_feature_file(command.input);
-  if (!by_label && !command.picked.empty()) {
-    fail(ErrorKind::kUsage, "expected a labelled feature file for --class, found {}", set.source());
-  }
-  const std::int32_t wanted = by_label ? picked_class(command, set) : -1;
-  std::vector<std::uint32_t> rows;
-  for (std::uint32_t i = 0; i < set.rows(); ++i) {
-    if (by_label && (set.labels()[i] != wanted || (!set.is_train().empty() && set.is_train()[i] == 0))) continue;
-    rows.push_back(i);
-  }
-  if (rows.empty()) fail(ErrorKind::kInput, "{}: expected examples to learn from, found none", set.source());
-  return rows;
-}
-
-NewExamples load_rows(const UpdateCommand& command, const Model& model, ProgressBar& bar) {
+// All images are of the class named.
+NewExamples load_examples(const UpdateCommand& command, const Model& model, ProgressBar& bar) {
   const FeatureSet set = load_prediction_input(command.input, model, command.model, command.run.threads, bar);
-  const std::vector<std::uint32_t> chosen = chosen_rows(command, set);
-  NewExamples rows{Matrix<float>(chosen.size(), set.dimension()), paths_of(set, chosen)};
-  set.copy_rows(chosen, rows.features.view());
-  return rows;
+  return examples_of_class(set, {command.names.front(), command.picked, !is_feature_file(command.input)});
 }
 
 double fraction(std::size_t part, std::size_t whole) {
@@ -147,10 +118,10 @@ ModelUpdate update_model(const UpdateCommand& command, ProgressBar& bar) {
     fail(ErrorKind::kInput,
          "{}: expected a model with its training examples, found one without: fit it without --strip", command.model);
   }
-  NewExamples rows = load_rows(command, model, bar);
+  NewExamples examples = load_examples(command, model, bar);
   return command.change == Change::kAddClass
-             ? add_class(std::move(model), std::move(rows), command.names.front(), options)
-             : add_examples(std::move(model), std::move(rows), command.names.front(), options);
+             ? add_class(std::move(model), std::move(examples), command.names.front(), options)
+             : add_examples(std::move(model), std::move(examples), command.names.front(), options);
 }
 
 void run_update(const UpdateCommand& command) {

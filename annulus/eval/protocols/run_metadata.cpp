@@ -29,6 +29,12 @@ std::map<std::string, std::string> choices_of(std::span<const std::string> metho
   return choices;
 }
 
+std::string data_name(const RunMetadata& metadata) {
+  std::string name;
+  for (const auto& [part, sum] : metadata.checksums) name += part + " " + sum + " ";
+  return name;
+}
+
 nlohmann::ordered_json metadata_json(const RunMetadata& metadata) {
   nlohmann::ordered_json checksums = metadata.checksums;
   checksums["splits"] = metadata.splits;

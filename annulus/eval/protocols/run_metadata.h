@@ -29,6 +29,9 @@ struct RunMetadata {
 // rate on; empty: they did not choose one.
 std::map<std::string, std::string> choices_of(std::span<const std::string> methods, const std::string& rate_on);
 
+// Names the data of a result by all its checksums, for the keys of cached runs.
+std::string data_name(const RunMetadata& metadata);
+
 nlohmann::ordered_json metadata_json(const RunMetadata& metadata);
 
 // Two or three lines to print below a table.
