@@ -47,18 +47,23 @@ TEST(EnsembleHeads, PrototypesAreOfLengthOneAndPointAtTheirClass) {
   }
 }
 
+// The logits of the sum are those of the trained head alone, times its part of the sum.
+void expect_same_logits(const Head<float>& sum, const Head<float>& trained, const TrainingExamples<float>& rows,
+                        float part = 1.0F) {
+  ASSERT_EQ(sum.kind, HeadKind::kLinear);
+  Matrix<float> expected(rows.rows(), trained.classes());
+  Matrix<float> found(rows.rows(), trained.classes());
+  compute_logits(trained, rows.features.view(), expected.view());
+  compute_logits(sum, rows.features.view(), found.view());
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    for (std::size_t c = 0; c < trained.classes(); ++c) EXPECT_NEAR(found(i, c), part * expected(i, c), 2e-4F);
+  }
+}
+
 TEST(EnsembleHeads, WithWeightZeroLeaveTheTrainedHeadUnchanged) {
   const TrainingExamples<float> rows = wavy_rows(6, 4, 16);
   const Head<float> trained = initial_head<float>(HeadKind::kCosine, 6, 16, 3, 0);
-  const Head<float> head = with_ensemble_heads(trained, rows, {1e-12, 0.1, 1e-9}, 1);
-  ASSERT_EQ(head.kind, HeadKind::kLinear);
-  Matrix<float> expected(rows.rows(), 6);
-  Matrix<float> found(rows.rows(), 6);
-  compute_logits(trained, rows.features.view(), expected.view());
-  compute_logits(head, rows.features.view(), found.view());
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    for (std::size_t c = 0; c < 6; ++c) EXPECT_NEAR(found(i, c), expected(i, c), 2e-4F);
-  }
+  expect_same_logits(with_ensemble_heads(trained, rows, {1e-12, 0.1, 1e-9}, 1), trained, rows);
 }
 
 // A head of noise names rows at random; ridge regression beside it names them all.
@@ -71,17 +76,23 @@ TEST(EnsembleHeads, OutvoteAnUntrainedHead) {
   EXPECT_EQ(training_accuracy(with_ensemble_heads(noise, rows, {9.0, 0.01, 0.0}, 1), rows, examples), 1.0);
 }
 
+// Of other rows too: equal examples tell no class from another, so the closed-form heads have no say.
 TEST(EnsembleHeads, OfRowsThatAreAllTheSameAddNothing) {
-  Matrix<float> features(6, 4);
+  Matrix<float> features(6, 16);
   for (std::size_t i = 0; i < 6; ++i) features(i, 1) = 2.0F;
-  const TrainingExamples<float> rows =
+  const TrainingExamples<float> same =
       make_training_examples<float>(std::move(features), {0, 0, 1, 1, 2, 2}, 3, NoiseShape::kEllipsoidal);
-  const Head<float> trained = initial_head<float>(HeadKind::kCosine, 3, 4, 3, 0);
-  const Head<float> head = with_ensemble_heads(trained, rows, {0.7}, 1);
-  for (std::size_t c = 0; c < 3; ++c) {
-    for (const float value : head.direction.row(c)) EXPECT_TRUE(std::isfinite(value));
-    EXPECT_TRUE(std::isfinite(head.bias[c]));
-  }
+  const TrainingExamples<float> others = wavy_rows(3, 4, 16);
+  const Head<float> trained = initial_head<float>(HeadKind::kCosine, 3, 16, 3, 0);
+  const EnsembleHeads ensemble{0.7, 0.1, 0.0, 1.0};
+  const float part = 1.0F / (1.0F + 0.7F + 1.0F);
+  expect_same_logits(with_ensemble_heads(trained, same, ensemble, 1), trained, others, part);
+  // Where examples differ they do have one.
+  Matrix<float> before(others.rows(), 3);
+  Matrix<float> after(others.rows(), 3);
+  compute_logits(trained, others.features.view(), before.view());
+  compute_logits(with_ensemble_heads(trained, others, ensemble, 1), others.features.view(), after.view());
+  EXPECT_GT(std::abs(after(0, 0) - part * before(0, 0)), 0.01F);
 }
 
 TEST(EnsembleHeads, DoNotDependOnTheNumberOfThreads) {
