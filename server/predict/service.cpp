@@ -50,9 +50,15 @@ void encode_one(ImageWork& work, std::size_t index, const DecodeLimits& limits, 
   try {
     const std::string bytes = std::move(work.images[index]);
     const Encoder& encoder = *work.model->encoder();
-    const std::vector<float> row = encode_image(std::as_bytes(std::span(bytes)), name, encoder, limits);
+    DecodeLimits in_time = limits;
+    in_time.deadline = work.deadline;
+    const std::vector<float> row = encode_image(std::as_bytes(std::span(bytes)), name, encoder, in_time);
     std::copy(row.begin(), row.end(), work.rows.row(index).begin());
   } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kCancelled) {
+      metrics.rejected("deadline");
+      return work.fail_with(too_late());
+    }
     const bool theirs = error.kind() == ErrorKind::kFormat || error.kind() == ErrorKind::kInput;
     work.fail_with(error_response(theirs ? 422 : status_of(error.kind()), error.what()));
   } catch (const std::exception&) {

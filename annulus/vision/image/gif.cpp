@@ -70,7 +70,7 @@ class FirstFrame {
     Image image = make_image(width, height);
     const auto& empty = colours_[transparent_.value_or(0)];
     for (std::size_t i = 0; i < width * height; ++i) std::copy(empty.begin(), empty.end(), &image.pixels[3 * i]);
-    read_rows(image, left, top, number(frame.Width), number(frame.Height));
+    read_rows(image, left, top, number(frame.Width), number(frame.Height), limits);
     return image;
   }
 
@@ -111,11 +111,13 @@ class FirstFrame {
     }
   }
 
-  void read_rows(Image& image, std::size_t left, std::size_t top, std::size_t width, std::size_t height) {
+  void read_rows(Image& image, std::size_t left, std::size_t top, std::size_t width, std::size_t height,
+                 const DecodeLimits& limits) {
     // Interlaced frames give every 8th row first, then those between.
     static constexpr std::array<std::array<std::size_t, 2>, 4> kPasses = {{{0, 8}, {4, 8}, {2, 4}, {1, 2}}};
     std::vector<GifPixelType> row(width);
     const auto read = [&](std::size_t y) {
+      check_decode_time(limits, source_);
       check_gif(DGifGetLine(gif_.get(), row.data(), static_cast<int>(width)));
       std::uint8_t* rgb = image.rows().row(top + y).data() + 3 * left;
       for (std::size_t x = 0; x < width; ++x) {

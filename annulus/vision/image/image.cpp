@@ -123,6 +123,11 @@ void check_image_size(std::size_t width, std::size_t height, const DecodeLimits&
   }
 }
 
+void check_decode_time(const DecodeLimits& limits, std::string_view source) {
+  if (limits.deadline == SteadyTime::max() || now() < limits.deadline) return;
+  fail(ErrorKind::kCancelled, "{}: decoding took longer than the time there was", source);
+}
+
 Image decode_image(std::span<const std::byte> file, const DecodeOptions& options, std::string_view source) {
   if (file.empty()) {
     fail(ErrorKind::kFormat, "{}: expected a {} image, found an empty file", source, image_format_names());
@@ -135,6 +140,7 @@ Image decode_image(std::span<const std::byte> file, const DecodeOptions& options
   if (!type) {
     fail(ErrorKind::kFormat, "{}: expected a {} image, found {}", source, image_format_names(), describe_unknown(file));
   }
+  check_decode_time(options.limits, source);
   DecodedImage decoded = decode_as(*type, file, options.limits, source);
   if (!options.apply_exif || decoded.orientation == 1) return std::move(decoded.image);
   return turned_upright(decoded.image, decoded.orientation);

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "annulus/base/clock.h"
 #include "annulus/base/matrix.h"
 
 namespace annulus {
@@ -25,11 +26,14 @@ struct Image {
 // An image whose pixels are not initialised.
 Image make_image(std::size_t width, std::size_t height);
 
-// Checked against a file's header before memory is allocated for its pixels.
+// The first three are checked against a file's header before memory is allocated for its pixels.
 struct DecodeLimits {
   std::size_t max_pixels = 200'000'000;          // 600 MB as RGB; the largest phone cameras give 200 million
   std::size_t max_side = 100'000;                // keeps the resampling tables of an extreme shape small
   std::size_t max_bytes = std::size_t{1} << 28;  // of the compressed file
+  // Of a progressive JPEG: its scans times max_pixels. Encoders write up to 18, each a pass over the whole image.
+  std::size_t max_scans_of_largest = 20;
+  SteadyTime deadline = SteadyTime::max();  // decoding that has not ended by then is given up
 };
 
 struct DecodeOptions {
@@ -40,12 +44,15 @@ struct DecodeOptions {
 // Decodes an image file of any format of image_formats() to RGB. The format is recognised by content. Pixels are those
 // of Pillow's convert("RGB"): transparency is dropped, CMYK is read by Adobe's convention, colour profiles are not
 // applied; only 16-bit grey differs (its high byte is kept, where Pillow clips to white). `source` names the file in
-// errors. Throws Error{kFormat} for damaged, truncated or unknown
-// files and files beyond the limits.
+// errors. Throws Error{kFormat} for damaged, truncated or unknown files and files beyond the limits, Error{kCancelled}
+// after the deadline, which is heard between rows, scans or blocks; WebP, HEIC and AVIF are decoded in one call.
 Image decode_image(std::span<const std::byte> file, const DecodeOptions& options, std::string_view source);
 
 // Throws Error{kFormat} when an image of that size is beyond the limits; used by the decoders.
 void check_image_size(std::size_t width, std::size_t height, const DecodeLimits& limits, std::string_view format,
                       std::string_view source);
+
+// Throws Error{kCancelled} after the deadline; used by the decoders.
+void check_decode_time(const DecodeLimits& limits, std::string_view source);
 
 }  // namespace annulus

@@ -22,7 +22,8 @@
 namespace annulus {
 namespace {
 
-// Progressive files carry some 10 scans; each scan of a hostile one costs a pass over the whole image.
+// Progressive files carry some 10 scans; each scan of a hostile one costs a pass over the whole image, so that small
+// images may have more than DecodeLimits allows of large ones.
 constexpr int kMaxScans = 100;
 // Huffman-coded data spends at least a bit on a block of 64 pixels (half of that for odd sampling factors).
 constexpr std::size_t kMaxPixelsPerByte = 1024;
@@ -33,7 +34,7 @@ constexpr std::size_t kMaxArithmeticPixelsPerByte = 65536;
 // destructor, and what changes after setjmp lives in this class.
 class JpegFile {
  public:
-  JpegFile() {
+  explicit JpegFile(const DecodeLimits& limits) : limits_(limits) {
     info_.err = jpeg_std_error(&errors_);
     errors_.error_exit = [](j_common_ptr info) { of(info)->leave(); };
     errors_.output_message = [](j_common_ptr) {};
@@ -58,13 +59,10 @@ class JpegFile {
 
   bool start(J_COLOR_SPACE colours) {
     if (setjmp(jump_) != 0) return false;
-    progress_.progress_monitor = [](j_common_ptr info) {
-      JpegFile* self = of(info);
-      if (self->info_.input_scan_number > kMaxScans) {
-        std::snprintf(self->message_.data(), self->message_.size(), "more than %d scans", kMaxScans);
-        std::longjmp(self->jump_, 1);
-      }
-    };
+    const std::size_t pixels = std::size_t{info_.image_width} * info_.image_height;
+    const std::size_t affordable = limits_.max_scans_of_largest * limits_.max_pixels / pixels;
+    most_scans_ = static_cast<int>(std::min<std::size_t>(kMaxScans, affordable));
+    progress_.progress_monitor = [](j_common_ptr info) { of(info)->keep_to_budget(); };
     info_.progress = &progress_;
     info_.out_color_space = colours;
     jpeg_start_decompress(&info_);
@@ -79,6 +77,7 @@ class JpegFile {
 
   const jpeg_decompress_struct& info() const { return info_; }
   std::string message() const { return message_.data(); }
+  bool is_late() const { return late_; }
   bool is_cut_short() const { return info_.err->msg_code == JWRN_JPEG_EOF; }
 
  private:
@@ -89,11 +88,22 @@ class JpegFile {
            code == JWRN_ARITH_BAD_CODE || code == JWRN_MUST_RESYNC;
   }
 
+  // Called for every row of blocks of every scan.
+  void keep_to_budget() {
+    late_ = limits_.deadline != SteadyTime::max() && now() >= limits_.deadline;
+    if (!late_ && info_.input_scan_number <= most_scans_) return;
+    std::snprintf(message_.data(), message_.size(), "more than %d scans of its size", most_scans_);
+    std::longjmp(jump_, 1);
+  }
+
   [[noreturn]] void leave() {
     info_.err->format_message(reinterpret_cast<j_common_ptr>(&info_), message_.data());
     std::longjmp(jump_, 1);
   }
 
+  const DecodeLimits& limits_;
+  int most_scans_ = kMaxScans;
+  bool late_ = false;
   jpeg_decompress_struct info_{};
   jpeg_error_mgr errors_{};
   jpeg_progress_mgr progress_{};
@@ -101,7 +111,8 @@ class JpegFile {
   std::array<char, JMSG_LENGTH_MAX> message_{};
 };
 
-[[noreturn]] void reject(const JpegFile& jpeg, std::string_view source) {
+[[noreturn]] void reject(const JpegFile& jpeg, const DecodeLimits& limits, std::string_view source) {
+  if (jpeg.is_late()) check_decode_time(limits, source);
   if (jpeg.is_cut_short()) {
     fail(ErrorKind::kFormat, "{}: the JPEG file is truncated: its data ends before the last pixel", source);
   }
@@ -128,23 +139,23 @@ void convert_cmyk_row(const std::uint8_t* cmyk, std::size_t width, std::uint8_t*
   }
 }
 
-void read_rgb(JpegFile& jpeg, Image& image, std::string_view source) {
+void read_rgb(JpegFile& jpeg, Image& image, const DecodeLimits& limits, std::string_view source) {
   std::array<std::uint8_t*, 16> pointers{};
   std::size_t y = 0;
   while (y < image.height) {
     const std::size_t count = std::min(pointers.size(), image.height - y);
     for (std::size_t i = 0; i < count; ++i) pointers[i] = image.rows().row(y + i).data();
     const std::size_t read = jpeg.read_rows(pointers.data(), count);
-    if (read == 0) reject(jpeg, source);
+    if (read == 0) reject(jpeg, limits, source);
     y += read;
   }
 }
 
-void read_cmyk(JpegFile& jpeg, Image& image, std::string_view source) {
+void read_cmyk(JpegFile& jpeg, Image& image, const DecodeLimits& limits, std::string_view source) {
   std::vector<std::uint8_t> row(4 * image.width);
   std::uint8_t* pointer = row.data();
   for (std::size_t y = 0; y < image.height; ++y) {
-    if (jpeg.read_rows(&pointer, 1) == 0) reject(jpeg, source);
+    if (jpeg.read_rows(&pointer, 1) == 0) reject(jpeg, limits, source);
     convert_cmyk_row(row.data(), image.width, image.rows().row(y).data());
   }
 }
@@ -152,8 +163,8 @@ void read_cmyk(JpegFile& jpeg, Image& image, std::string_view source) {
 }  // namespace
 
 DecodedImage decode_jpeg(std::span<const std::byte> file, const DecodeLimits& limits, std::string_view source) {
-  JpegFile jpeg;
-  if (!jpeg.read_header(file)) reject(jpeg, source);
+  JpegFile jpeg(limits);
+  if (!jpeg.read_header(file)) reject(jpeg, limits, source);
   const std::size_t width = jpeg.info().image_width;
   const std::size_t height = jpeg.info().image_height;
   check_image_size(width, height, limits, "JPEG", source);
@@ -166,13 +177,13 @@ DecodedImage decode_jpeg(std::span<const std::byte> file, const DecodeLimits& li
   if (components != 1 && components != 3 && components != 4) {
     fail(ErrorKind::kFormat, "{}: expected a JPEG with 1, 3 or 4 colour components, found {}", source, components);
   }
-  if (!jpeg.start(components == 4 ? JCS_CMYK : JCS_RGB)) reject(jpeg, source);
+  if (!jpeg.start(components == 4 ? JCS_CMYK : JCS_RGB)) reject(jpeg, limits, source);
 
   DecodedImage decoded{make_image(width, height), orientation_of(jpeg.info())};
   if (components == 4) {
-    read_cmyk(jpeg, decoded.image, source);
+    read_cmyk(jpeg, decoded.image, limits, source);
   } else {
-    read_rgb(jpeg, decoded.image, source);
+    read_rgb(jpeg, decoded.image, limits, source);
   }
   return decoded;
 }

@@ -2,6 +2,7 @@
 #include "annulus/vision/image/jxl.h"
 
 #include <jxl/decode.h>
+#include <jxl/parallel_runner.h>
 
 #include <cstdint>
 #include <memory>
@@ -19,12 +20,26 @@ struct ReleaseJxl {
   fail(ErrorKind::kFormat, "{}: the JPEG XL file cannot be decoded: {}", source, why);
 }
 
+// Runs the library's tasks, blocks of the picture, one after the other, until the deadline.
+JxlParallelRetCode run_in_time(void* limits, void* library, JxlParallelRunInit begin, JxlParallelRunFunction task,
+                               std::uint32_t first, std::uint32_t end) {
+  if (const JxlParallelRetCode code = begin(library, 1); code != 0) return code;
+  const SteadyTime deadline = static_cast<const DecodeLimits*>(limits)->deadline;
+  for (std::uint32_t i = first; i < end; ++i) {
+    if (deadline != SteadyTime::max() && now() >= deadline) return JXL_PARALLEL_RET_RUNNER_ERROR;
+    task(library, i, 0);
+  }
+  return 0;
+}
+
 }  // namespace
 
 DecodedImage decode_jxl(std::span<const std::byte> file, const DecodeLimits& limits, std::string_view source) {
   const std::unique_ptr<JxlDecoder, ReleaseJxl> owner(JxlDecoderCreate(nullptr));
   JxlDecoder* decoder = owner.get();
-  if (decoder == nullptr || JxlDecoderSubscribeEvents(decoder, JXL_DEC_BASIC_INFO | JXL_DEC_FULL_IMAGE) != 0 ||
+  DecodeLimits timed = limits;
+  if (decoder == nullptr || JxlDecoderSetParallelRunner(decoder, run_in_time, &timed) != 0 ||
+      JxlDecoderSubscribeEvents(decoder, JXL_DEC_BASIC_INFO | JXL_DEC_FULL_IMAGE) != 0 ||
       JxlDecoderSetInput(decoder, reinterpret_cast<const std::uint8_t*>(file.data()), file.size()) != 0) {
     fail(ErrorKind::kInternal, "{}: the JPEG XL library could not start", source);
   }
@@ -56,6 +71,7 @@ DecodedImage decode_jxl(std::span<const std::byte> file, const DecodeLimits& lim
       case JXL_DEC_SUCCESS:
         reject_jxl("it holds no picture", source);
       default:
+        check_decode_time(limits, source);
         reject_jxl("its data is damaged or truncated", source);
     }
   }

@@ -122,13 +122,14 @@ Palette read_palette(spng_ctx* context, std::string_view source) {
 }
 
 void read_rows(spng_ctx* context, const spng_ihdr& header, std::size_t row_bytes, const RowConverter& converter,
-               Image& image, std::string_view source) {
+               Image& image, const DecodeLimits& limits, std::string_view source) {
   // An interlaced row is complete only after the last pass, so all of them are kept until then.
   const bool interlaced = header.interlace_method != SPNG_INTERLACE_NONE;
   std::vector<std::uint8_t> stored(interlaced ? row_bytes * header.height : row_bytes);
   check(spng_decode_image(context, nullptr, 0, SPNG_FMT_RAW, SPNG_DECODE_PROGRESSIVE), source);
   int code = 0;
   do {
+    check_decode_time(limits, source);
     spng_row_info info{};
     code = spng_get_row_info(context, &info);
     if (code != 0) break;
@@ -164,7 +165,8 @@ DecodedImage decode_png(std::span<const std::byte> file, const DecodeLimits& lim
   Palette palette{};
   if (header.color_type == SPNG_COLOR_TYPE_INDEXED) palette = read_palette(context.get(), source);
   DecodedImage decoded{make_image(header.width, header.height), 1};
-  read_rows(context.get(), header, stored_bytes / header.height, RowConverter(header, palette), decoded.image, source);
+  read_rows(context.get(), header, stored_bytes / header.height, RowConverter(header, palette), decoded.image, limits,
+            source);
 
   // EXIF may come after the pixels; the image is complete by then, so an error there is ignored.
   spng_exif exif{};

@@ -125,9 +125,10 @@ class TiffConverter {
   TiffConverter(const TiffConverter&) = delete;
   TiffConverter& operator=(const TiffConverter&) = delete;
 
-  void convert(Image& image, std::size_t step) {
+  void convert(Image& image, std::size_t step, const DecodeLimits& limits) {
     const auto raster = std::make_unique_for_overwrite<std::uint32_t[]>(image.width * step);
     for (std::size_t y = 0; y < image.height; y += step) {
+      check_decode_time(limits, source_);
       const std::size_t rows = std::min(step, image.height - y);
       image_.row_offset = static_cast<int>(y);
       if (TIFFRGBAImageGet(&image_, raster.get(), static_cast<std::uint32_t>(image.width),
@@ -171,7 +172,7 @@ DecodedImage decode_tiff(std::span<const std::byte> file, const DecodeLimits& li
   bytes.error.clear();  // of tags that do not matter
 
   DecodedImage decoded{make_image(width, height), orientation};
-  TiffConverter(tiff.get(), bytes, source).convert(decoded.image, rows_together(tiff.get(), height));
+  TiffConverter(tiff.get(), bytes, source).convert(decoded.image, rows_together(tiff.get(), height), limits);
   return decoded;
 }
 

@@ -1,6 +1,7 @@
 // GIF: the first frame, interlaced or not, on its canvas; damaged, cut and lying files.
 #include "annulus/vision/image/gif.h"
 
+#include "tests/fixtures/expect_error.h"
 #include "tests/fixtures/photo_fixtures.h"
 
 namespace annulus {
@@ -51,6 +52,14 @@ TEST(Gif, SizesAreCheckedBeforeMemoryIsTaken) {
             "photo.jpg: the GIF image is 65535 x 65535 pixels, more than the limit of 200000000 pixels");
   EXPECT_NE(photos::complaint(white_dot(14000, 14000, 0, 0)).find("bytes cannot hold 14000 x 14000 pixels"),
             std::string::npos);
+}
+
+TEST(Gif, TheDeadlineIsHeardWithinTheFile) {
+  const std::string text = photos::text("blocks.gif");
+  DecodeLimits late;
+  late.deadline = now();
+  expect_error(ErrorKind::kCancelled, "longer than the time",
+               [&] { decode_gif(std::as_bytes(std::span(text)), late, "a"); });
 }
 
 }  // namespace

@@ -7,6 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "annulus/vision/image/jpeg.h"
+#include "annulus/vision/image/png.h"
+#include "tests/fixtures/expect_error.h"
 #include "tests/fixtures/image_fixtures.h"
 
 namespace annulus {
@@ -111,6 +114,46 @@ TEST(DecodeImage, ChecksSizesBeforeTakingMemory) {
             "test.img: the WebP image is 61 x 43 pixels, a side longer than the limit of 60");
   small.limits.max_bytes = 100;
   EXPECT_NE(rejection(fixture_bytes("webp_lossy.webp"), small).find("more than the limit of 100"), std::string::npos);
+}
+
+// The file with its first scan, which any decoder may read again, so many times more. Each is a pass over the picture.
+std::vector<std::byte> with_scans(const std::vector<std::byte>& jpeg, int more) {
+  const std::string text(reinterpret_cast<const char*>(jpeg.data()), jpeg.size());
+  const std::size_t scan = text.find("\xFF\xDA");
+  std::size_t end = scan + 2;
+  // Within a scan a byte of ones is followed by a zero.
+  do end = text.find('\xFF', end + 1);
+  while (text[end + 1] == '\0');
+  std::string longer = text.substr(0, end);
+  for (int i = 0; i < more; ++i) longer += text.substr(scan, end - scan);
+  return bytes_from(longer + text.substr(end));
+}
+
+TEST(DecodeImage, ScansOfLargeJpegFilesAreCounted) {
+  const auto jpeg = fixture_bytes("jpeg_progressive.jpg");
+  const auto plain = decode_image(jpeg, {}, "test.img");
+  DecodeOptions tight;
+  tight.limits.max_pixels = plain.width * plain.height;
+  EXPECT_EQ(pixel_digest(decode_image(jpeg, tight, "test.img")), pixel_digest(plain));
+  EXPECT_NE(rejection(with_scans(jpeg, 20), tight).find("more than 20 scans of its size"), std::string::npos);
+  // A picture that is small beside what is allowed may have more.
+  EXPECT_EQ(decode_image(with_scans(jpeg, 20), {}, "test.img").width, plain.width);
+  EXPECT_NE(rejection(with_scans(jpeg, 100)).find("more than 100 scans of its size"), std::string::npos);
+}
+
+TEST(DecodeImage, TheDeadlineIsHeard) {
+  DecodeOptions late;
+  late.limits.deadline = now();
+  const auto manifest = fixture_manifest();
+  for (const auto& entry : manifest["images"]) {
+    const std::string name = entry["file"];
+    expect_error(ErrorKind::kCancelled, name, [&] { decode_image(fixture_bytes(name), late, name); });
+  }
+  // Also within decoders, whatever is checked before them.
+  expect_error(ErrorKind::kCancelled, "longer than the time",
+               [&] { decode_jpeg(fixture_bytes("jpeg_progressive.jpg"), late.limits, "a"); });
+  expect_error(ErrorKind::kCancelled, "longer than the time",
+               [&] { decode_png(fixture_bytes("png_pillow.png"), late.limits, "a"); });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // JPEG XL: lossless, lossy, in boxes and made of a JPEG; damaged and cut files.
 #include "annulus/vision/image/jxl.h"
 
+#include "tests/fixtures/expect_error.h"
 #include "tests/fixtures/photo_fixtures.h"
 
 namespace annulus {
@@ -35,6 +36,14 @@ TEST(Jxl, CutAndDamagedFilesAreRejectedInASentence) {
 TEST(Jxl, SizesAreCheckedBeforePixelsAreDecoded) {
   EXPECT_EQ(photos::complaint(photos::text("lossless.jxl"), photos::at_most(900)),
             "photo.jpg: the JPEG XL image is 40 x 24 pixels, more than the limit of 900 pixels");
+}
+
+TEST(Jxl, TheDeadlineIsHeardWithinTheFile) {
+  const std::string text = photos::text("lossy.jxl");
+  DecodeLimits late;
+  late.deadline = now();
+  expect_error(ErrorKind::kCancelled, "longer than the time",
+               [&] { decode_jxl(std::as_bytes(std::span(text)), late, "a"); });
 }
 
 }  // namespace

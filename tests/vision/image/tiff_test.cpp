@@ -1,6 +1,7 @@
 // TIFF: compressions, samples and orientations; damaged, cut and lying files.
 #include "annulus/vision/image/tiff.h"
 
+#include "tests/fixtures/expect_error.h"
 #include "tests/fixtures/photo_fixtures.h"
 
 namespace annulus {
@@ -47,6 +48,14 @@ TEST(Tiff, SizesAreCheckedBeforeMemoryIsTaken) {
             "photo.jpg: the TIFF image is 60000 x 60000 pixels, more than the limit of 200000000 pixels");
   EXPECT_EQ(photos::complaint(photos::text("lying.tif")),
             "photo.jpg: the TIFF file is truncated: its data ends before the last pixel");
+}
+
+TEST(Tiff, TheDeadlineIsHeardWithinTheFile) {
+  const std::string text = photos::text("lzw.tif");
+  DecodeLimits late;
+  late.deadline = now();
+  expect_error(ErrorKind::kCancelled, "longer than the time",
+               [&] { decode_tiff(std::as_bytes(std::span(text)), late, "a"); });
 }
 
 }  // namespace
