@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct ServeCommand {
   std::string token_file;
   std::string token_variable;
   std::string log;
+  std::optional<std::size_t> max_per_address;
   double max_wait_ms = 0.0;
   std::size_t deadline_ms = 10'000;
   std::size_t max_body_mb = 32;
@@ -72,8 +74,12 @@ bool take_load_request() {
   return true;
 }
 
+bool is_loopback(const std::string& address) { return address.starts_with("127.") || address == "::1"; }
+
 void fill_in(ServeCommand& options) {
   server::ServeOptions& serve = options.serve;
+  const std::size_t of_address = is_loopback(serve.http.address) ? 0 : (serve.http.max_connections + 3) / 4;
+  serve.http.max_per_address = options.max_per_address.value_or(of_address);
   serve.token = read_token(options);
   serve.batch.threads = serve.image_threads;
   serve.batch.max_wait = std::chrono::microseconds(static_cast<std::int64_t>(options.max_wait_ms * 1e3));
@@ -107,7 +113,7 @@ void run_serve(ServeCommand options) {
   const bool bracketed = address.find(':') != std::string::npos;
   const std::string url =
       fmt::format("http://{}{}{}:{}", bracketed ? "[" : "", address, bracketed ? "]" : "", server.port());
-  if (options.serve.token.empty() && !address.starts_with("127.") && address != "::1") {
+  if (options.serve.token.empty() && !is_loopback(address)) {
     log.add({server::LogLevel::kWarning, "open to the network without a token", {{"address", address}}});
   }
   log.add({server::LogLevel::kInfo, "listening", {{"url", url}}});
@@ -162,7 +168,14 @@ void add_limit_options(CLI::App& command, ServeCommand& options) {
   number("--max-side", serve.image.max_side, 100'000, "Pixels of an image's longer side");
   number("--max-rows", serve.body.max_rows, 1'000'000, "Rows of features per request");
   number("--max-images", serve.body.max_images, 4096, "Images per request");
-  number("--max-connections", serve.http.max_connections, 100'000, "Simultaneous connections; more get status 503");
+  number("--max-connections", serve.http.max_connections, 100'000,
+         "Simultaneous connections; a further one takes the place of one that is idle, or gets status 503");
+  command
+      .add_option("--max-per-address", options.max_per_address,
+                  "Connections from one address, more get status 503; 0: no limit of its own. Default: a quarter of "
+                  "--max-connections; on a loopback address, where a proxy may stand for all clients: 0")
+      ->type_name("N")
+      ->group(kLimitGroup);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -80,14 +81,18 @@ LogWriter::~LogWriter() {
 
 void LogWriter::add(const server::LogEvent& event) {
   if (!requests_ && event.event == "request") return;
-  const std::string line = log_line(event, form_);
-  {
+  try {
+    const std::string line = log_line(event, form_);
     const std::lock_guard lock(mutex_);
     if (lines_.size() + line.size() > kMostBytes) {
       ++left_out_;
       return;
     }
     lines_ += line;
+  } catch (const std::bad_alloc&) {
+    const std::lock_guard lock(mutex_);
+    ++left_out_;
+    return;
   }
   ready_.notify_one();
 }
@@ -99,14 +104,21 @@ void LogWriter::work() {
       std::unique_lock lock(mutex_);
       ready_.wait(lock, [this] { return stopping_ || !lines_.empty(); });
       text.swap(lines_);
-      if (const std::size_t left_out = std::exchange(left_out_, 0); left_out > 0) {
-        text += log_line(
-            {server::LogLevel::kWarning, "lines left out", {{"count", static_cast<std::int64_t>(left_out)}}}, form_);
-      }
       last = stopping_;
+      try {
+        if (left_out_ > 0) text += left_out_line();
+        left_out_ = 0;
+      } catch (const std::bad_alloc&) {
+        // Told with the next lines.
+      }
     }
     if (!write(text)) return;
   }
+}
+
+std::string LogWriter::left_out_line() const {
+  const auto count = static_cast<std::int64_t>(left_out_);
+  return log_line({server::LogLevel::kWarning, "lines left out", {{"count", count}}}, form_);
 }
 
 bool LogWriter::stopped_for_long() {

@@ -32,6 +32,7 @@ class LogWriter {
 
  private:
   void work();
+  std::string left_out_line() const;  // while mutex_ is held
   bool write(std::string_view text);
   bool stopped_for_long();
 

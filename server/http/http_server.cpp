@@ -7,6 +7,9 @@
 #include <array>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
+#include <new>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -71,36 +74,70 @@ class HttpServer::Impl {
   void run() {
     asio::post(strand_, [this] { accept(); });
     std::vector<WorkerThread> others;
-    for (int i = 1; i < state_->options.threads; ++i) others.emplace_back("http", [this] { context_.run(); });
-    try {
-      context_.run();
-    } catch (...) {
-      context_.stop();  // the others would be waited for
-      throw;
-    }
+    for (int i = 1; i < state_->options.threads; ++i) others.emplace_back("http", [this] { run_steps(); });
+    run_steps();
   }
 
   void stop() {
     asio::post(strand_, [this] {
       if (state_->draining.exchange(true)) return;
-      timer_.expires_after(state_->options.drain_time);
-      timer_.async_wait([this](const ErrorCode& error) {
-        if (!error) context_.stop();
-      });
-      after(state_->options.grace_time, [this] {
-        stop_hearing(acceptor_.native_handle());
-        after(kHandshakeTime, [this] { close_listener(); });
+      or_at_once([this] {
+        timer_.expires_after(state_->options.drain_time);
+        timer_.async_wait([this](const ErrorCode& error) {
+          if (!error) context_.stop();
+        });
+        after(state_->options.grace_time, [this] {
+          or_at_once([this] {
+            stop_hearing(acceptor_.native_handle());
+            after(kHandshakeTime, [this] { or_at_once([this] { close_listener(); }); });
+          });
+        });
       });
     });
   }
 
  private:
+  // A step of the stop; without the memory for it the stop is not a gentle one.
+  template <class Step>
+  void or_at_once(const Step& step) {
+    try {
+      step();
+    } catch (const std::bad_alloc&) {
+      context_.stop();
+    }
+  }
+
   template <class Step>
   void after(std::chrono::milliseconds time, Step step) {
     step_.expires_after(time);
     step_.async_wait([next = std::move(step)](const ErrorCode& cancelled) {
       if (!cancelled) next();
     });
+  }
+
+  // A step for which there is not enough memory is left out; the connection that it belonged to has ended by itself.
+  void run_steps() {
+    for (;;) {
+      try {
+        context_.run();
+        return;
+      } catch (const std::bad_alloc&) {
+        accept_again();
+      } catch (...) {
+        context_.stop();  // the other threads would be waited for
+        throw;
+      }
+    }
+  }
+
+  void accept_again() {
+    try {
+      asio::post(strand_, [this] {
+        if (!accepting_ && !state_->draining) accept();
+      });
+    } catch (const std::bad_alloc&) {
+      // The next step that fails tries again.
+    }
   }
 
   // Takes the connections that wait already; then those of all that have nothing to say end.
@@ -151,6 +188,7 @@ class HttpServer::Impl {
 
   void accept() {
     if (!acceptor_.is_open()) return;
+    accepting_ = false;
     acceptor_.async_accept(asio::make_strand(context_), [this](const ErrorCode& error, Socket socket) {
       if (!error) {
         admit(std::move(socket));
@@ -162,24 +200,63 @@ class HttpServer::Impl {
       }
       accept();
     });
+    accepting_ = true;
   }
 
   void admit(Socket socket) {
-    auto session = std::make_shared<Session>(std::move(socket), state_);
-    std::size_t open = 0;
-    {
-      const std::lock_guard lock(state_->mutex);
-      open = state_->sessions.size();
-      if (open >= 2 * state_->options.max_connections) return;
-      state_->sessions.emplace(session.get(), session);
+    std::shared_ptr<Session> session;
+    try {
+      ErrorCode unknown;
+      const auto endpoint = socket.remote_endpoint(unknown);
+      session = std::make_shared<Session>(std::move(socket), unknown ? "" : endpoint.address().to_string(), state_);
+      const std::string_view rejection = place(session);
+      asio::post(session->executor(), [session, rejection] {
+        session->run([&](Session& fresh) {
+          if (rejection.empty()) return fresh.start();
+          fresh.turn_away(rejection);
+        });
+      });
+    } catch (const std::exception&) {
+      // Not enough memory for one more, or not even for the words that say so.
+      if (session) session->finish();
     }
-    asio::post(session->executor(), [session, full = open >= state_->options.max_connections] {
-      if (full) {
-        session->turn_away();
-      } else {
-        session->start();
+  }
+
+  // Gives a connection its place; says why there is none. Throws when it is not even to be told.
+  std::string_view place(const std::shared_ptr<Session>& session) {
+    const HttpOptions& options = state_->options;
+    const std::lock_guard lock(state_->mutex);
+    const std::size_t open = state_->sessions.size();
+    if (open >= 2 * options.max_connections) fail(ErrorKind::kInput, "too many connections");
+    state_->sessions.emplace(session.get(), session);
+    const std::size_t of_address = ++state_->addresses[session->peer()];
+    if (options.max_per_address != 0 && of_address > options.max_per_address) {
+      return "too many connections from this address, come back later";
+    }
+    if (open < options.max_connections) return {};
+    const std::shared_ptr<Session> idle = longest_waiting();
+    if (!idle) return "too many connections, come back later";
+    idle->forget_waiting();
+    asio::post(idle->executor(), [idle] { idle->run([](Session& waiting) { waiting.make_room(); }); });
+    return {};
+  }
+
+  // Of those that wait for their client to say something: of the address with the most connections the first.
+  std::shared_ptr<Session> longest_waiting() const {
+    std::shared_ptr<Session> found;
+    std::size_t most = 0;
+    SteadyTime since{};
+    for (const auto& [key, session] : state_->sessions) {
+      const auto waiting = session->waiting_since();
+      const auto held = state_->addresses.find(session->peer());
+      if (!waiting || held == state_->addresses.end()) continue;
+      if (held->second > most || (held->second == most && *waiting < since)) {
+        found = session;
+        most = held->second;
+        since = *waiting;
       }
-    });
+    }
+    return found;
   }
 
   void leave_when_empty() {
@@ -197,6 +274,7 @@ class HttpServer::Impl {
   asio::steady_timer timer_;  // for the whole of a stop
   asio::steady_timer step_;   // until the next step of one, or the next try to accept
   std::shared_ptr<ServerState> state_;
+  bool accepting_ = false;  // of the strand
   std::uint16_t port_ = 0;
 };
 

@@ -18,7 +18,11 @@ struct HttpOptions {
   std::string address = "127.0.0.1";  // to listen on; a number, not a name
   std::uint16_t port = 0;             // 0: chosen by the system, see HttpServer::port
   int threads = 1;                    // that read and write; handlers run on them
-  std::size_t max_connections = 512;  // more get 503
+  // When there are as many, a new one takes the place of one whose client has not sent a whole header yet, or nothing
+  // since its last response: of the address with the most connections the one that has waited longest. Without such a
+  // one it gets 503.
+  std::size_t max_connections = 512;
+  std::size_t max_per_address = 0;  // of max_connections; more get 503; 0: no such limit
   std::size_t max_header_bytes = std::size_t{16} << 10;
   std::size_t max_body_bytes = std::size_t{32} << 20;  // a larger one gets 413
   // Bodies of all connections together, and responses that their clients have not taken yet: each at most this. A

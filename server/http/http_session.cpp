@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "server/http/event_text.h"
+#include "server/http/http_reply.h"
 #include "server/http/target.h"
 
 namespace annulus::server {
@@ -29,39 +30,7 @@ constexpr std::chrono::seconds kLingerTime{2};
 constexpr std::size_t kSmallAnswer = std::size_t{4} << 10;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
-// Runs on the connection's strand, if there still is a connection.
-template <class Body>
-void post_to(ServerState& state, const std::weak_ptr<Session>& target, Body body) {
-  const std::lock_guard lock(state.mutex);
-  if (!state.alive) return;
-  if (auto session = target.lock()) {
-    const Executor executor = session->executor();
-    asio::post(executor, [session = std::move(session), run = std::move(body)]() mutable { run(*session); });
-  }
-}
-
 }  // namespace
-
-// The one response to one request; its destructor gives one when nobody else did.
-class Session::Reply {
- public:
-  Reply(std::shared_ptr<ServerState> state, std::weak_ptr<Session> session)
-      : state_(std::move(state)), session_(std::move(session)) {}
-  ~Reply() { give(error_response(500, "the request was dropped by a defect of this program")); }
-  Reply(const Reply&) = delete;
-  Reply& operator=(const Reply&) = delete;
-
-  void give(Response response) {
-    if (given_.exchange(true)) return;
-    post_to(*state_, session_,
-            [answer = std::move(response)](Session& session) mutable { session.answer(std::move(answer)); });
-  }
-
- private:
-  std::shared_ptr<ServerState> state_;
-  std::weak_ptr<Session> session_;
-  std::atomic<bool> given_{false};
-};
 
 class Session::Stream : public EventStream {
  public:
@@ -94,26 +63,39 @@ class Session::Stream : public EventStream {
   std::atomic<std::size_t> backlog_{0};
 };
 
-Session::Session(Socket socket, std::shared_ptr<ServerState> state)
+Session::Session(Socket socket, std::string peer, std::shared_ptr<ServerState> state)
     : executor_(socket.get_executor()),
       stream_(std::move(socket)),
       timer_(executor_),
       state_(std::move(state)),
-      buffer_(state_->options.max_header_bytes + kReadBytes) {}
+      buffer_(state_->options.max_header_bytes + kReadBytes),
+      peer_(std::move(peer)) {}
+
+// A callback of this connection, with its own first argument.
+template <class Step>
+auto Session::guarded(Step step) {
+  return [self = shared_from_this(), body = std::move(step)](const ErrorCode& error, auto... more) {
+    self->run([&](Session& session) { body(session, error, more...); });
+  };
+}
 
 void Session::start() {
   ErrorCode error;
   stream_.socket().set_option(Tcp::no_delay(true), error);
-  const auto endpoint = stream_.socket().remote_endpoint(error);
-  if (!error) peer_ = endpoint.address().to_string();
   wait_for_request();
 }
 
-void Session::turn_away() {
+void Session::turn_away(std::string_view why) {
   keep_alive_ = false;
-  Response response = error_response(503, "too many connections, come back later");
+  Response response = error_response(503, why);
   response.headers.emplace_back("Retry-After", "1");
   answer(std::move(response));
+}
+
+void Session::make_room() {
+  const bool idle = phase_ == Phase::kIdle && unread() == 0;
+  const bool half_asked = phase_ == Phase::kReading && !parser_->is_header_done();
+  if (idle || half_asked) finish();
 }
 
 void Session::drain() {
@@ -122,9 +104,9 @@ void Session::drain() {
   if (!fresh_) return finish();
   // The first request of a connection that was just made is on its way.
   timer_.expires_after(state_->options.grace_time);
-  timer_.async_wait([self = shared_from_this()](const ErrorCode& error) {
-    if (!error && self->phase_ == Phase::kIdle && self->unread() == 0) self->finish();
-  });
+  timer_.async_wait(guarded([](Session& session, const ErrorCode& error) {
+    if (!error && session.phase_ == Phase::kIdle && session.unread() == 0) session.finish();
+  }));
 }
 
 // Bytes that the client has sent and nobody has parsed.
@@ -142,6 +124,7 @@ void Session::wait_for_request() {
   parser_->body_limit(state_->options.max_body_bytes);
   parser_->eager(false);
   head_only_ = false;
+  waiting_since_ = now().time_since_epoch().count();
   phase_ = Phase::kIdle;
   if (buffer_.size() > 0) {
     phase_ = Phase::kReading;
@@ -157,15 +140,16 @@ void Session::read_more() {
   const std::size_t room = std::min(kReadBytes, buffer_.max_size() - buffer_.size());
   // Only the header or the trailer of a chunk gets here: all else is either parsed or rejected before.
   if (room == 0) return reject(400, fmt::format("expected chunks with headers of at most {} bytes", kReadBytes));
-  stream_.async_read_some(buffer_.prepare(room), [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
-    if (error) return self->reject(error);
-    self->buffer_.commit(size);
-    if (self->phase_ == Phase::kIdle) {
-      self->phase_ = Phase::kReading;
-      self->stream_.expires_after(self->state_->options.header_time);
+  const auto took = [](Session& session, const ErrorCode& error, std::size_t size) {
+    if (error) return session.reject(error);
+    session.buffer_.commit(size);
+    if (session.phase_ == Phase::kIdle) {
+      session.phase_ = Phase::kReading;
+      session.stream_.expires_after(session.state_->options.header_time);
     }
-    self->advance();
-  });
+    session.advance();
+  };
+  stream_.async_read_some(buffer_.prepare(room), guarded(took));
 }
 
 // Feeds the parser what has come, first up to the end of the header; false when it needs more for that or for the body.
@@ -184,7 +168,6 @@ bool Session::parse(ErrorCode& error) {
       if (error) return false;
     }
   } catch (const std::exception&) {
-    // The parser makes room for the whole body that a header announces.
     error = make_error_code(boost::system::errc::not_enough_memory);
     return false;
   }
@@ -198,6 +181,7 @@ void Session::advance() {
     const bool header = parse(error);
     if (error) return reject(error);
     if (!header) return read_more();
+    forget_waiting();
     if (auto rejection = rejection_by_header()) return turn_down(std::move(*rejection));
     parser_->eager(true);
   }
@@ -246,10 +230,11 @@ void Session::turn_down(Response rejection) {
 void Session::header_done() {
   stream_.expires_after(state_->options.body_time);
   if (!beast::iequals(parser_->get()[http::field::expect], "100-continue")) return read_more();
-  asio::async_write(stream_, asio::buffer(kContinue), [self = shared_from_this()](const ErrorCode& error, std::size_t) {
-    if (error) return self->finish();
-    self->read_more();
-  });
+  asio::async_write(stream_, asio::buffer(kContinue),
+                    guarded([](Session& session, const ErrorCode& error, std::size_t) {
+                      if (error) return session.finish();
+                      session.read_more();
+                    }));
 }
 
 void Session::reject(const ErrorCode& error) {
@@ -344,10 +329,10 @@ void Session::answer(Response response) {
   body_ = std::move(response.body);
   stream_.expires_after(state_->options.write_time);
   const std::array<asio::const_buffer, 2> parts{asio::buffer(head_), asio::buffer(body_)};
-  asio::async_write(stream_, parts, [self = shared_from_this()](const ErrorCode& error, std::size_t) {
-    if (error) return self->finish();
-    self->written();
-  });
+  asio::async_write(stream_, parts, guarded([](Session& session, const ErrorCode& error, std::size_t) {
+                      if (error) return session.finish();
+                      session.written();
+                    }));
 }
 
 void Session::written() {
@@ -371,10 +356,10 @@ void Session::linger() {
   }
   buffer_.clear();
   stream_.async_read_some(buffer_.prepare(kReadBytes),
-                          [self = shared_from_this()](const ErrorCode& failure, std::size_t) {
-                            if (failure) return self->finish();
-                            self->linger();
-                          });
+                          guarded([](Session& session, const ErrorCode& failure, std::size_t) {
+                            if (failure) return session.finish();
+                            session.linger();
+                          }));
 }
 
 void Session::finish() {
@@ -385,7 +370,9 @@ void Session::finish() {
   if (events_) events_->gone();
   stream_.close();
   const std::lock_guard lock(state_->mutex);
-  state_->sessions.erase(this);
+  const bool had_place = state_->sessions.erase(this) > 0;
+  const auto held = state_->addresses.find(peer_);
+  if (had_place && held != state_->addresses.end() && --held->second == 0) state_->addresses.erase(held);
   if (state_->sessions.empty() && state_->on_empty) state_->on_empty();
 }
 
@@ -408,20 +395,20 @@ void Session::start_stream(const Response& response) {
 // A client has nothing more to say on a stream; what ends this read is its leaving.
 void Session::watch_client() {
   buffer_.clear();
-  stream_.async_read_some(buffer_.prepare(1024), [self = shared_from_this()](const ErrorCode& error, std::size_t) {
-    if (error) return self->finish();
-    self->watch_client();
-  });
+  stream_.async_read_some(buffer_.prepare(1024), guarded([](Session& session, const ErrorCode& error, std::size_t) {
+                            if (error) return session.finish();
+                            session.watch_client();
+                          }));
 }
 
 void Session::beat() {
   timer_.expires_after(state_->options.stream_beat);
-  timer_.async_wait([self = shared_from_this()](const ErrorCode& error) {
-    if (error || self->finished_) return;
-    self->events_->joined(3);
-    self->push(":\n\n");
-    self->beat();
-  });
+  timer_.async_wait(guarded([](Session& session, const ErrorCode& error) {
+    if (error || session.finished_) return;
+    session.events_->joined(3);
+    session.push(":\n\n");
+    session.beat();
+  }));
 }
 
 void Session::push(std::string text) {
@@ -433,13 +420,13 @@ void Session::push(std::string text) {
 void Session::write_next() {
   stream_.expires_after(state_->options.write_time);
   asio::async_write(stream_, asio::buffer(outbox_.front()),
-                    [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
-                      if (error) return self->finish();
-                      self->events_->left(size);
-                      self->outbox_.pop_front();
-                      if (!self->outbox_.empty()) return self->write_next();
-                      if (!self->events_->connected()) self->finish();
-                    });
+                    guarded([](Session& session, const ErrorCode& error, std::size_t size) {
+                      if (error) return session.finish();
+                      session.events_->left(size);
+                      session.outbox_.pop_front();
+                      if (!session.outbox_.empty()) return session.write_next();
+                      if (!session.events_->connected()) session.finish();
+                    }));
 }
 
 void Session::end_stream() {

@@ -10,8 +10,8 @@
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -19,6 +19,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "annulus/base/clock.h"
+#include "server/http/growing_body.h"
 #include "server/http/http.h"
 #include "server/http/http_server.h"
 
@@ -43,32 +45,52 @@ struct ServerState {
   std::mutex mutex;  // guards what follows; while it is held, connections that are alive stay so
   bool alive = true;
   std::unordered_map<const Session*, std::shared_ptr<Session>> sessions;
-  std::function<void()> on_empty;  // the last connection has gone
+  std::unordered_map<std::string, std::size_t> addresses;  // how many of them each address has
+  std::function<void()> on_empty;                          // the last connection has gone
 };
 
 // Every function runs on the connection's own strand.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(Socket socket, std::shared_ptr<ServerState> state);
+  Session(Socket socket, std::string peer, std::shared_ptr<ServerState> state);
 
   void start();
   // Answers 503 without reading anything.
-  void turn_away();
+  void turn_away(std::string_view why);
+  // Another client needs the place: ends a connection that waits for its client to say something.
+  void make_room();
   // The server takes no more connections: this one ends, once what it has sent is answered.
   void drain();
   void answer(Response response);
   // Of a stream of events.
   void push(std::string text);
   void end_stream();
+  void finish();
+  // Runs a step of this connection. One that fails, for want of memory, ends the connection and not the server.
+  template <class Step>
+  void run(Step&& step) {
+    try {
+      step(*this);
+    } catch (const std::exception&) {
+      finish();
+    }
+  }
 
   Executor executor() { return executor_; }
+  const std::string& peer() const { return peer_; }
+  // Since when it has waited for a header to be complete; from any thread. Nothing while it does other things.
+  std::optional<SteadyTime> waiting_since() const {
+    const SteadyTime::rep ticks = waiting_since_;
+    if (ticks == 0) return std::nullopt;
+    return SteadyTime(SteadyTime::duration(ticks));
+  }
+  void forget_waiting() { waiting_since_ = 0; }
 
  private:
   enum class Phase { kIdle, kReading, kHandling, kWriting, kStreaming, kClosing };
   class Stream;
-  class Reply;
   using ErrorCode = boost::beast::error_code;
-  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  using Parser = boost::beast::http::request_parser<GrowingBody>;
 
   void wait_for_request();
   std::size_t unread();
@@ -90,7 +112,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void beat();
   void write_next();
   void linger();
-  void finish();
+  template <class Step>
+  auto guarded(Step step);
 
   Executor executor_;
   boost::beast::basic_stream<Tcp, Executor> stream_;
@@ -99,7 +122,8 @@ class Session : public std::enable_shared_from_this<Session> {
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
   Request request_;  // whose header was read; its body is still with the parser
-  std::string peer_;
+  const std::string peer_;
+  std::atomic<SteadyTime::rep> waiting_since_{0};
   Phase phase_ = Phase::kIdle;
   bool fresh_ = true;  // no request was read yet
   bool keep_alive_ = true;

@@ -1,6 +1,7 @@
-// First come, first served.
+// A task of each list in turn.
 #include "server/http/task_pool.h"
 
+#include <iterator>
 #include <utility>
 
 namespace annulus::server {
@@ -10,23 +11,29 @@ TaskPool::TaskPool(const std::string& name, int threads, std::size_t max_queue) 
 }
 
 TaskPool::~TaskPool() {
-  std::deque<std::function<void()>> dropped;
+  std::list<List> dropped;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     dropped.swap(queue_);
+    waiting_ = 0;
   }
   ready_.notify_all();
   threads_.clear();
 }
 
 bool TaskPool::submit(std::vector<std::function<void()>> tasks) {
+  const std::size_t count = tasks.size();
+  if (count == 0) return true;
+  std::list<List> list;
+  list.emplace_back(std::make_move_iterator(tasks.begin()), std::make_move_iterator(tasks.end()));
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_ || (!queue_.empty() && queue_.size() + tasks.size() > max_queue_)) return false;
-    for (auto& task : tasks) queue_.push_back(std::move(task));
+    if (stopping_ || (waiting_ > 0 && waiting_ + count > max_queue_)) return false;
+    queue_.splice(queue_.end(), list);
+    waiting_ += count;
   }
-  if (tasks.size() == 1) {
+  if (count == 1) {
     ready_.notify_one();
   } else {
     ready_.notify_all();
@@ -36,7 +43,7 @@ bool TaskPool::submit(std::vector<std::function<void()>> tasks) {
 
 std::size_t TaskPool::waiting() const {
   const std::lock_guard lock(mutex_);
-  return queue_.size();
+  return waiting_;
 }
 
 void TaskPool::work() {
@@ -46,10 +53,21 @@ void TaskPool::work() {
       std::unique_lock lock(mutex_);
       ready_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
       if (stopping_) return;
-      task = std::move(queue_.front());
-      queue_.pop_front();
+      List& list = queue_.front();
+      task = std::move(list.front());
+      list.pop_front();
+      --waiting_;
+      if (list.empty()) {
+        queue_.pop_front();
+      } else {
+        queue_.splice(queue_.end(), queue_, queue_.begin());
+      }
     }
-    task();
+    try {
+      task();
+    } catch (...) {
+      // Not enough memory, most likely. What the task held is given back; a request that it held gets status 500.
+    }
   }
 }
 

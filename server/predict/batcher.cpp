@@ -103,13 +103,17 @@ Batcher::Jobs Batcher::take(std::unique_lock<std::mutex>& lock) {
 
 void Batcher::work() {
   for (;;) {
-    Jobs jobs;
-    {
-      std::unique_lock lock(mutex_);
-      jobs = take(lock);
-      if (stopping_) return;
+    try {
+      Jobs jobs;
+      {
+        std::unique_lock lock(mutex_);
+        jobs = take(lock);
+        if (stopping_) return;
+      }
+      predict(jobs);
+    } catch (const std::exception&) {
+      // Not enough memory, most likely: the requests of these jobs get status 500 as they are given back.
     }
-    predict(jobs);
   }
 }
 

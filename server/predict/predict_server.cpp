@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -168,7 +169,11 @@ void PredictServer::watch(const std::function<void()>& look) {
       std::unique_lock lock(mutex);
       tick.wait_for(lock, kTick);
     }
-    look();
+    try {
+      look();
+    } catch (const std::bad_alloc&) {
+      // The next look may find more memory.
+    }
   }
 }
 
@@ -179,10 +184,10 @@ void PredictServer::run(const std::function<bool()>& stop_asked, const std::func
   const WorkerThread stopper("watch", [&] {
     watch([&] {
       if (stopping || !stop_asked || !stop_asked()) return;
-      stopping = true;
+      http_.stop();
+      stopping = true;  // not tried again from here on
       tell_systemd("STOPPING=1");
       log_({LogLevel::kInfo, "stopping", {}});
-      http_.stop();
     });
   });
   Clock::time_point next = Clock::now() + options_.watch;

@@ -1,10 +1,12 @@
 // annulus serve when things around it fail: a log that nobody reads, a stop in the middle of requests.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <memory>
 #include <thread>
 
 #include "tests/fixtures/program.h"
@@ -19,7 +21,8 @@ using server::RawResponse;
 // The program, whose log goes into a pipe that the test reads, or does not read, or closes.
 class ServingIntoPipe {
  public:
-  explicit ServingIntoPipe(std::vector<std::string> arguments) {
+  // `under`: a program that starts it.
+  explicit ServingIntoPipe(std::vector<std::string> arguments, const std::vector<std::string>& under = {}) {
     std::array<int, 2> out{};
     std::array<int, 2> log{};
     if (::pipe2(out.data(), O_CLOEXEC) != 0 || ::pipe2(log.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipes");
@@ -31,11 +34,12 @@ class ServingIntoPipe {
     posix_spawn_file_actions_adddup2(&actions, log[1], STDERR_FILENO);
     arguments.insert(arguments.begin(), "serve");
     arguments.insert(arguments.end(), {"--port", "0", "--features-only"});
-    const std::vector<std::string> command = annulus_command(std::move(arguments));
+    std::vector<std::string> command = annulus_command(std::move(arguments));
+    command.insert(command.begin(), under.begin(), under.end());
     std::vector<char*> words;
     for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
-    const int error = posix_spawn(&process_, words[0], &actions, nullptr, words.data(), environ);
+    const int error = posix_spawnp(&process_, words[0], &actions, nullptr, words.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     ::close(out[1]);
     ::close(log[1]);
@@ -130,6 +134,30 @@ TEST(ServeFaults, ALogThatNobodyReadsKeepsNobodyWaiting) {
 }
 
 // Every request that was sent whole before SIGTERM has an answer, on new connections and on old ones.
+TEST(ServeFaults, LargeBodiesThatAreAnnouncedDoNotEndAServerOfLittleMemory) {
+  if (::dlsym(RTLD_DEFAULT, "__asan_init") != nullptr || ::dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr) {
+    GTEST_SKIP() << "a sanitizer takes more addresses than there are";
+  }
+  const Scratch scratch;
+  ServingIntoPipe serving({small_model_file(scratch), "--max-body", "40", "-q", "--threads", "1"},
+                          {"prlimit", "--as=1073741824"});
+  std::vector<std::unique_ptr<RawClient>> clients;
+  const std::string header =
+      "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 33000000\r\n\r\n{\"features\"";
+  for (int i = 0; i < 300; ++i) {
+    clients.push_back(std::make_unique<RawClient>(serving.port()));
+    clients.back()->send(header);
+  }
+  EXPECT_EQ(RawClient(serving.port()).ask("GET", "/v2/health/ready").status, 200);
+  // Some of them are sent, as far as the server takes them.
+  const std::string part(std::size_t{8} << 20, ' ');
+  for (int i = 0; i < 8; ++i) clients[static_cast<std::size_t>(i)]->send(part);
+  EXPECT_EQ(RawClient(serving.port()).ask("GET", "/v2/health/ready").status, 200);
+  clients.clear();
+  serving.signal(SIGTERM);
+  EXPECT_EQ(serving.wait(), 0);
+}
+
 TEST(ServeFaults, SigtermLosesNoRequest) {
   const Scratch scratch;
   const std::string model = small_model_file(scratch);

@@ -1,8 +1,11 @@
 // What a client may cost the HTTP layer: sizes, memory, time, connections, and who is let in at all.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -103,16 +106,47 @@ TEST(HttpLimits, EndlessHeadersOfChunksAreRejected) {
   }
 }
 
+// Pages of the address space that are taken.
+rlim_t address_space() {
+  std::ifstream file("/proc/self/statm");
+  rlim_t pages = 0;
+  file >> pages;
+  return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST(HttpLimits, ABodyThatIsOnlyAnnouncedTakesNoMemory) {
+  constexpr std::size_t kAnnounced = std::size_t{32} << 20;
+  constexpr std::size_t kClients = 64;
+  Running running({}, echo);
+  const rlim_t before = address_space();
+  std::vector<std::unique_ptr<RawClient>> clients;
+  const std::string begin = "POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: ";
+  for (std::size_t i = 0; i < kClients; ++i) {
+    clients.push_back(std::make_unique<RawClient>(running.port()));
+    clients.back()->send(begin + std::to_string(kAnnounced) + "\r\n\r\n");
+    EXPECT_EQ(clients.back()->read().status, 100);
+  }
+  EXPECT_LT(address_space(), before + kClients * kAnnounced / 4);
+}
+
 TEST(HttpLimits, ABodyThatThereIsNoMemoryForGets503) {
   if (::dlsym(RTLD_DEFAULT, "__asan_init") != nullptr || ::dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr) {
     GTEST_SKIP() << "a sanitizer ends the program where memory is rejected";
   }
   HttpOptions options;
-  options.max_body_bytes = std::size_t{1} << 62U;
+  options.max_body_bytes = std::size_t{1} << 30U;
   Running running(options, echo);
   RawClient client(running.port());
-  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2305843009213693952\r\n\r\nabc");
-  EXPECT_EQ(client.read().status, 503);
+  const std::string body(std::size_t{48} << 20, 'x');
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &usual), 0);
+  const rlimit tight{address_space() + (rlim_t{16} << 20), usual.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &tight), 0);
+  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n");
+  client.send(body);
+  const int status = client.read().status;
+  ::setrlimit(RLIMIT_AS, &usual);
+  EXPECT_EQ(status, 503);
   RawClient other(running.port());
   EXPECT_EQ(other.ask("GET", "/x").status, 200);
 }
@@ -168,18 +202,82 @@ TEST(HttpLimits, SlowClientsAreLeftAndOthersNotKeptWaiting) {
 TEST(HttpLimits, MoreConnectionsThanAllowedAreTurnedAway) {
   HttpOptions options;
   options.max_connections = 3;
-  Running running(options, echo);
-  std::vector<std::unique_ptr<RawClient>> held;
-  for (int i = 0; i < 3; ++i) {
-    held.push_back(std::make_unique<RawClient>(running.port()));
-    EXPECT_EQ(held.back()->ask("GET", "/x").status, 200);
+  std::mutex mutex;
+  std::vector<Respond> held;
+  Running running(options, [&](Request&&, Respond respond) {
+    const std::lock_guard lock(mutex);
+    held.push_back(std::move(respond));
+  });
+  std::vector<std::unique_ptr<RawClient>> busy;
+  for (std::size_t i = 0; i < 3; ++i) {
+    busy.push_back(std::make_unique<RawClient>(running.port()));
+    busy.back()->send_request("GET", "/x");
+    ASSERT_TRUE(eventually([&] {
+      const std::lock_guard lock(mutex);
+      return held.size() > i;
+    }));
   }
   {
     RawClient more(running.port());
     EXPECT_EQ(more.read().status, 503);
   }
-  held.clear();
+  for (const Respond& respond : held) respond(Response{});
+  for (const auto& client : busy) EXPECT_EQ(client->read().status, 200);
+}
+
+TEST(HttpLimits, IdleConnectionsGiveWayToThoseThatAsk) {
+  HttpOptions options;
+  options.max_connections = 3;
+  Running running(options, echo);
+  RawClient asked(running.port());
+  EXPECT_EQ(asked.ask("GET", "/x").status, 200);
+  RawClient silent(running.port());
+  RawClient half(running.port());
+  half.send("GET / HTTP/1.1\r\nHo");
+  RawClient first(running.port());
+  EXPECT_EQ(first.ask("GET", "/x").status, 200);
+  RawClient second(running.port());
+  EXPECT_EQ(second.ask("GET", "/x").status, 200);
+  RawClient third(running.port());
+  EXPECT_EQ(third.ask("GET", "/x").status, 200);
+  EXPECT_TRUE(asked.ended());
+  EXPECT_TRUE(silent.ended());
+  EXPECT_TRUE(half.ended());
+  EXPECT_EQ(first.ask("GET", "/y").status, 200);
+}
+
+TEST(HttpLimits, AnAddressHasItsOwnLimit) {
+  HttpOptions options;
+  options.max_per_address = 2;
+  Running running(options, echo);
+  RawClient first(running.port());
+  EXPECT_EQ(first.ask("GET", "/x").status, 200);
+  {
+    RawClient second(running.port());
+    EXPECT_EQ(second.ask("GET", "/x").status, 200);
+    RawClient third(running.port());
+    const RawResponse full = third.read();
+    EXPECT_EQ(full.status, 503);
+    EXPECT_NE(full.body.find("from this address"), std::string::npos);
+    RawClient elsewhere(running.port(), "127.0.0.2");
+    EXPECT_EQ(elsewhere.ask("GET", "/x").status, 200);
+  }
   EXPECT_TRUE(eventually([&] { return RawClient(running.port()).ask("GET", "/x").status == 200; }));
+}
+
+TEST(HttpLimits, TheAddressWithTheMostConnectionsGivesWay) {
+  HttpOptions options;
+  options.max_connections = 4;
+  Running running(options, echo);
+  RawClient honest(running.port(), "127.0.0.2");
+  EXPECT_EQ(honest.ask("GET", "/x").status, 200);
+  std::vector<std::unique_ptr<RawClient>> flood;
+  for (int i = 0; i < 12; ++i) {
+    flood.push_back(std::make_unique<RawClient>(running.port()));
+    EXPECT_EQ(flood.back()->ask("GET", "/x").status, 200);
+  }
+  // It waited longest, and keeps its place.
+  EXPECT_EQ(honest.ask("GET", "/y").status, 200);
 }
 
 }  // namespace

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "annulus/store/files/atomic_file.h"
+#include "annulus/vision/image/svg.h"
 #include "server/http/task_pool.h"
 #include "server/predict/batcher.h"
+#include "tests/fixtures/needs_onnxruntime.h"
 #include "tests/fixtures/running_server.h"
 
 namespace annulus::server {
@@ -203,6 +205,30 @@ TEST(Load, ALoadThatFailedIsTriedAgain) {
   EXPECT_EQ(running.count("model loaded"), 0U);
   EXPECT_TRUE(eventually([&] { return running.count("model loaded") > 0; }));
   EXPECT_NE(client.ask("GET", "/v2/models/small").body, before);
+}
+
+class LoadImages : public NeedsOnnxRuntime {};
+
+TEST_F(LoadImages, AModelWhoseBackboneDoesNotFitLeavesTheOneThatAnswersPhotos) {
+  ServeOptions options;
+  options.encoder.backbone = std::string(ANNULUS_TEST_DATA) + "/backbones/any_size.onnx";
+  options.encoder.preprocess = "unit resize=8x8 crop=none";
+  RunningServer running(options, {}, model_of_set(six_classes(5)));
+  RawClient client(running.port());
+  const auto picture = render_svg(
+      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="5" fill="red"/></svg>)", 16,
+      "test picture");
+  const std::string bytes(reinterpret_cast<const char*>(picture.data()), picture.size());
+  const auto predicted = [&] { return client.ask("POST", "/predict", bytes, {"Content-Type: image/png"}); };
+  const RawResponse before = predicted();
+  EXPECT_EQ(before.status, 200) << before.body;
+  // Features of another dimension than the network gives.
+  write_model(small_model(), running.file());
+  const RawResponse loaded = client.ask("POST", "/v2/repository/models/small/load", "{}");
+  EXPECT_EQ(loaded.status, 422) << loaded.body;
+  EXPECT_NE(loaded.body.find("expected a backbone of 16 dimensions"), std::string::npos) << loaded.body;
+  EXPECT_EQ(client.ask("GET", "/v2/health/ready").status, 200);
+  EXPECT_EQ(predicted().body, before.body);
 }
 
 TEST(Load, StopsWhileAModelIsBeingLoaded) {
