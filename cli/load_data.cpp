@@ -9,6 +9,7 @@ void add_labels(CLI::App& command, DataOptions& options) {
   command
       .add_option("--labels", options.labels, "Labels of a feature file that has none: .npy, or text with one per line")
       ->type_name("FILE");
+  command.add_flag("!--no-verify", options.verify, "Do not compare a feature file with the checksum that it holds");
 }
 
 void add_list(CLI::App& command, std::string& list) {
@@ -31,11 +32,12 @@ std::optional<BaseClasses> load_base(const std::string& path, const EncoderOptio
 }
 
 NoteCallback notes_of(ProgressBar& bar) {
-  return [&bar](const std::string& note) { bar.note(note); };
+  return [&bar](const std::string& note) { bar.warn(note); };
 }
 
 LoadOptions load_options(const DataOptions& options, int threads, ProgressBar& bar) {
-  return {options.labels, options.list, options.encoder, threads, first_fraction(), bar.callback(), notes_of(bar)};
+  return {options.labels,   options.list,   options.encoder, threads,
+          first_fraction(), bar.callback(), notes_of(bar),   options.verify};
 }
 
 FeatureSet load_data(const DataOptions& options, int threads, ProgressBar& bar) {

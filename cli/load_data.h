@@ -18,13 +18,15 @@ struct DataOptions {
   std::string labels;  // labels kept in a file of their own; empty: they are in the data, or there are none
   EncoderOptions encoder;
   std::string list{};  // k-shot list that picks from a folder of images; empty: all of them
+  bool verify = true;  // the checksum of a feature file
 };
 
+// --labels and --no-verify.
 void add_labels(CLI::App& command, DataOptions& options);
 // --list of extract and fit.
 void add_list(CLI::App& command, std::string& list);
 
-// Notes of the library, shown above the bar.
+// Notes of the library, shown above the bar, also when the command is quiet.
 NoteCallback notes_of(ProgressBar& bar);
 
 // What the library is to do with options.path; progress and notes go to the bar. Processes of one launcher begin at

@@ -172,6 +172,7 @@ void check_outputs(const CLI::App& subcommand) {
 }
 
 int run(int count, char** arguments) {
+  explain_lost_pages();
   keep_freed_memory();
   page_large_rows();
   Action action;

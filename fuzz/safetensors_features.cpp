@@ -4,5 +4,5 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return annulus::fuzz_reader(
-      data, size, [](const annulus::FileBytes& file) { annulus::FeatureSet{annulus::safetensors_features(file)}; });
+      data, size, [](const annulus::FileBytes& file) { annulus::FeatureSet{annulus::safetensors_features(file, false)}; });
 }

@@ -87,7 +87,7 @@ FeatureSet load_set(const std::filesystem::path& path, const LoadOptions& option
     if (!options.list.empty()) {
       fail_field(ErrorKind::kUsage, "list", "expected a folder of images for {}, found {}", path.string());
     }
-    return read_features(path, {options.labels});
+    return read_features(path, {options.labels, options.verify});
   }
   ImageListOptions list_options;
   list_options.for_training = true;
@@ -115,7 +115,7 @@ FeatureSet load_scoring_set(const std::string& path, const Model& model, const s
     if (!options.list.empty()) {
       fail_field(ErrorKind::kUsage, "list", "expected a folder of images for {}, found {}", path);
     }
-    FeatureSet set = read_features(path, {options.labels});
+    FeatureSet set = read_features(path, {options.labels, options.verify});
     KnownLabels(set, model.class_names).check(path);
     check_features(set, model, model_name);
     return set;
@@ -152,7 +152,7 @@ FeatureSet load_prediction_set(std::span<const std::string> paths, const Model& 
   if (paths.size() != 1 || holds_images(paths.front())) {
     return load_prediction_images(paths, model, model_name, options);
   }
-  FeatureSet set = read_features(paths.front(), {options.labels});
+  FeatureSet set = read_features(paths.front(), {options.labels, options.verify});
   check_features(set, model, model_name);
   return set;
 }

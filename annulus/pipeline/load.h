@@ -23,6 +23,7 @@ struct LoadOptions {
   double first_fraction = 0.0;   // where in the list of images to begin, for processes that share a cache
   ProgressCallback progress{};   // empty: nobody is watching
   NoteCallback note{};           // empty: nobody listens
+  bool verify = true;            // as ReadOptions has it
 };
 
 // Features to learn from or to evaluate on: reads a feature file, or computes the features of an image or a folder of

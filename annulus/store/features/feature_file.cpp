@@ -24,13 +24,13 @@ std::string extension_of(const std::filesystem::path& path) {
   return extension;
 }
 
-FeatureSetParts parts_from(const FileBytes& file, const std::string& extension) {
+FeatureSetParts parts_from(const FileBytes& file, const std::string& extension, bool verify) {
   const std::string_view start = as_text(file.bytes.first(std::min<std::size_t>(file.bytes.size(), 9)));
   if (extension == ".pth" || extension == ".pt" || is_torch_archive(file.bytes)) return torch_features(file);
   if (start.starts_with("PK\x03\x04") || start.starts_with("PK\x05\x06")) return npz_features(file);
   if (start.starts_with("\x93NUMPY")) return npy_features(file);
   if (extension == ".safetensors" || (start.size() == 9 && start[8] == '{' && start[7] == '\0')) {
-    return safetensors_features(file);
+    return safetensors_features(file, verify);
   }
   if (extension == ".npz" || extension == ".npy") {
     fail(ErrorKind::kFormat, "{}: expected NumPy's {} format, found other data", file.source, extension);
@@ -84,7 +84,7 @@ void check_writable(const FeatureSet& set, const std::string& target) {
 
 FeatureSet read_features(const std::filesystem::path& path, const ReadOptions& options) {
   const FileBytes file = map_file(path);
-  FeatureSetParts parts = parts_from(file, extension_of(path));
+  FeatureSetParts parts = parts_from(file, extension_of(path), options.verify);
   if (!options.labels.empty()) {
     if (!parts.labels.empty()) {
       fail(ErrorKind::kUsage, "{}: holds its own labels, so labels from {} cannot be used", file.source,

@@ -12,7 +12,8 @@ struct ReadOptions {
   // Labels for a file that holds only features: a .npy array, or text with one label per line. Empty: for
   // X_features.npy a neighbour X_labels.npy or X_targets.npy is used if it exists (labels.npy, targets.npy for
   // features.npy).
-  std::filesystem::path labels;
+  std::filesystem::path labels{};
+  bool verify = true;  // a safetensors file that has a checksum must match it, which takes reading all of it
 };
 
 // Reads .npz, .safetensors, .npy, .csv, LIBSVM text (.svm, .libsvm, .txt) and tensors that PyTorch saved (.pth, .pt),

@@ -12,7 +12,8 @@
 namespace annulus {
 
 FeatureSetParts npz_features(const FileBytes& bytes);
-FeatureSetParts safetensors_features(const FileBytes& bytes);
+// `verify`: a checksum that the file has must match.
+FeatureSetParts safetensors_features(const FileBytes& bytes, bool verify);
 FeatureSetParts csv_features(const FileBytes& file);
 FeatureSetParts libsvm_features(const FileBytes& file);
 FeatureSetParts torch_features(const FileBytes& file);

@@ -52,7 +52,7 @@ std::vector<std::int64_t> column(const Safetensors& file, const char* name, cons
 
 }  // namespace
 
-FeatureSetParts safetensors_features(const FileBytes& bytes) {
+FeatureSetParts safetensors_features(const FileBytes& bytes, bool verify) {
   const Safetensors file(bytes);
   if (file.metadata_or("format", kFeaturesFormat) == "annulus-model") {
     fail(ErrorKind::kFormat, "{}: expected features, found a model", file.source());
@@ -61,6 +61,7 @@ FeatureSetParts safetensors_features(const FileBytes& bytes) {
     fail(ErrorKind::kFormat, "{}: expected version {} of the feature format, found \"{}\"", file.source(),
          kFeaturesVersion, file.metadata_or("version", ""));
   }
+  if (verify) check_checksum(file);
   FeatureSetParts parts;
   parts.source = file.source();
   set_features(file, parts);
@@ -88,7 +89,8 @@ FeatureSetParts safetensors_features(const FileBytes& bytes) {
 void write_safetensors_features(const FeatureSet& set, const std::filesystem::path& path, const WriteOptions& options) {
   const bool half = options.type == FeatureType::kFloat16;
   const std::string paths = set.paths().empty() ? "" : to_json(set.paths());
-  std::map<std::string, std::string> metadata = {{"format", kFeaturesFormat}, {"version", kFeaturesVersion}};
+  std::map<std::string, std::string> metadata = {
+      {"format", kFeaturesFormat}, {"version", kFeaturesVersion}, {kChecksumEntry, ""}};
   if (set.classes() != 0) metadata["class_names"] = to_json(set.class_names());
   if (!set.provenance().empty()) metadata["provenance"] = to_json(set.provenance());
 

@@ -2,11 +2,17 @@
 #include "annulus/store/files/atomic_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -38,12 +44,62 @@ bool take_rights_of(const std::filesystem::path& target, int file) {
   return ::fchmod(file, mode) == 0;
 }
 
+std::filesystem::path parent_folder(const std::filesystem::path& file) {
+  const auto folder = file.parent_path();
+  return folder.empty() ? "." : folder;
+}
+
 void sync_folder(const std::filesystem::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
   // Some file systems cannot sync a folder; the rename itself has succeeded by now.
   ::fsync(descriptor);
   ::close(descriptor);
+}
+
+// The process that a temporary file belongs to, by its name: ".NAME.PROCESS.COUNT.tmp".
+std::optional<pid_t> process_of(const std::string& name) {
+  constexpr std::string_view kEnd = ".tmp";
+  if (!name.starts_with('.') || !name.ends_with(kEnd)) return std::nullopt;
+  const std::string_view stem = std::string_view(name).substr(0, name.size() - kEnd.size());
+  const std::size_t count = stem.rfind('.');
+  const std::size_t process = count == 0 ? std::string_view::npos : stem.rfind('.', count - 1);
+  if (process == std::string_view::npos || process == 0) return std::nullopt;
+  const auto number = [](std::string_view digits) {
+    pid_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && end == digits.data() + digits.size() && value >= 0 ? std::optional(value)
+                                                                                      : std::nullopt;
+  };
+  return number(stem.substr(count + 1)) ? number(stem.substr(process + 1, count - process - 1)) : std::nullopt;
+}
+
+// Whether nobody writes to it any more: its process is gone, and no other one, which may be elsewhere, holds its lock.
+bool is_orphan(const std::filesystem::path& file, pid_t process) {
+  if (process == 0 || ::kill(process, 0) == 0 || errno != ESRCH) return false;
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (descriptor < 0) return false;
+  struct stat status {};
+  const bool orphan =
+      ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  ::close(descriptor);
+  return orphan;
+}
+
+// Once for each folder and process: a folder may be large.
+void remove_orphans(const std::filesystem::path& folder) {
+  static std::mutex mutex;
+  static std::set<std::filesystem::path> seen;
+  {
+    const std::lock_guard lock(mutex);
+    if (!seen.insert(folder).second) return;
+  }
+  std::error_code ignored;
+  for (std::filesystem::directory_iterator entry(folder, ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    const auto process = process_of(entry->path().filename().string());
+    if (process && is_orphan(entry->path(), *process)) ::unlink(entry->path().c_str());
+  }
 }
 
 }  // namespace
@@ -54,6 +110,7 @@ AtomicFile::AtomicFile(const std::filesystem::path& target) : target_(resolved(t
   if (target_.filename().empty() || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))) {
     fail(ErrorKind::kIo, "{}: expected the name of a file to write, found a folder or a device", target.string());
   }
+  remove_orphans(parent_folder(target_));
   // What replaces a file is nobody else's to read before it has that file's rights.
   const mode_t mode = std::filesystem::exists(status) ? 0600 : 0666;
   static std::atomic<unsigned> counter{0};
@@ -64,6 +121,7 @@ AtomicFile::AtomicFile(const std::filesystem::path& target) : target_(resolved(t
     if (descriptor_ >= 0 || errno != EEXIST) break;
   }
   if (descriptor_ < 0) fail_with("created", errno);
+  ::flock(descriptor_, LOCK_EX | LOCK_NB);  // says that somebody writes; where it cannot be had, the process says so
 }
 
 AtomicFile::~AtomicFile() {
@@ -80,6 +138,16 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   }
 }
 
+void AtomicFile::overwrite(std::size_t offset, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::pwrite(descriptor_, text.data(), text.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_with("written", errno);
+    text.remove_prefix(static_cast<std::size_t>(written));
+    offset += static_cast<std::size_t>(written);
+  }
+}
+
 void AtomicFile::commit() {
   if (::close(std::exchange(descriptor_, -1)) != 0) fail_with("written", errno);
   // Opened again, because the file may have been replaced through temporary_path().
@@ -93,8 +161,7 @@ void AtomicFile::commit() {
   if (!durable) fail_with("made durable", error_number);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with("renamed into place", errno);
   committed_ = true;
-  const auto folder = target_.parent_path();
-  sync_folder(folder.empty() ? "." : folder);
+  sync_folder(parent_folder(target_));
 }
 
 void AtomicFile::fail_with(const char* action, int error_number) const {

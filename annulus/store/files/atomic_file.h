@@ -9,7 +9,8 @@
 namespace annulus {
 
 // Writes go to a temporary file in the target's folder; commit() makes it durable and renames it. Destroyed without
-// commit, it leaves nothing behind. Every failure throws Error{kIo} that names the target.
+// commit, it leaves nothing behind; what killed processes left in a folder is removed when the first file is written
+// there. Every failure throws Error{kIo} that names the target.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& target);
@@ -19,6 +20,8 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  // Writes over bytes that were written before.
+  void overwrite(std::size_t offset, std::string_view text);
   // fsync of the file, rename, fsync of its folder. Nothing may be written afterwards.
   void commit();
 

@@ -6,7 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 
 #include "annulus/base/error.h"
@@ -21,7 +24,46 @@ struct Descriptor {
   }
 };
 
+// Names of mapped files for a signal handler.
+struct NamedRange {
+  std::atomic<const std::byte*> begin{nullptr};  // set last and reset first
+  std::atomic<bool> taken{false};
+  std::size_t size = 0;
+  std::array<char, 512> path{};
+};
+
+constexpr std::size_t kNamedRanges = 64;
+std::array<NamedRange, kNamedRanges> named_ranges;
+
+void remember(const std::byte* begin, std::size_t size, const std::string& path) {
+  for (NamedRange& range : named_ranges) {
+    if (range.taken.exchange(true)) continue;
+    range.size = size;
+    range.path[path.copy(range.path.data(), range.path.size() - 1)] = '\0';
+    range.begin = begin;
+    return;
+  }
+}
+
+void forget(const std::byte* begin) {
+  for (NamedRange& range : named_ranges) {
+    if (range.begin != begin) continue;
+    range.begin = nullptr;
+    range.taken = false;
+    return;
+  }
+}
+
 }  // namespace
+
+std::string_view mapped_file_at(const void* address) {
+  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  for (const NamedRange& range : named_ranges) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(range.begin.load());
+    if (begin != 0 && wanted >= begin && wanted - begin < range.size) return range.path.data();
+  }
+  return {};
+}
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
   // O_NONBLOCK: opening a named pipe must fail below, not wait for a writer.
@@ -45,10 +87,13 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   }
   data_ = static_cast<const std::byte*>(memory);
   size_ = size;
+  remember(data_, size_, path.string());
 }
 
 MappedFile::~MappedFile() {
-  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (data_ == nullptr) return;
+  forget(data_);
+  ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
 FileBytes map_file(const std::filesystem::path& path) {

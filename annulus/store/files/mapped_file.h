@@ -34,6 +34,10 @@ struct FileBytes {
   std::string source;
 };
 
+// The mapped file that an address is in; empty where there is none, or too many are mapped to keep their names. For
+// handlers of SIGBUS, the signal that a page gives which is not in the file any more: takes no memory and no locks.
+std::string_view mapped_file_at(const void* address);
+
 FileBytes map_file(const std::filesystem::path& path);
 
 inline std::string_view as_text(std::span<const std::byte> bytes) {

@@ -22,6 +22,7 @@ constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxJsonBytes = 100'000'000;  // the limit of the format's own library
 constexpr std::size_t kMaxDimensions = 32;
 constexpr std::size_t kDataAlignment = 64;
+constexpr std::size_t kDigestDigits = 64;
 
 struct RawTensor {
   std::string name;
@@ -220,6 +221,26 @@ std::string Safetensors::metadata_or(const std::string& key, std::string fallbac
   return fallback;
 }
 
+void check_checksum(const Safetensors& file) {
+  const std::string stated = file.metadata_or(kChecksumEntry, "");
+  if (stated.empty()) return;
+  const std::span<const std::byte> bytes = file.file().bytes;
+  const std::size_t at = as_text(bytes).substr(0, kLengthBytes + header_length(file.file())).find(stated);
+  if (stated.size() != kDigestDigits || at == std::string_view::npos) {
+    fail(ErrorKind::kFormat, "{}: expected a checksum of {} digits, found \"{}\"", file.source(), kDigestDigits,
+         stated);
+  }
+  const std::string zeros(kDigestDigits, '0');
+  Sha256 hash;
+  hash.update(bytes.first(at));
+  hash.update(std::as_bytes(std::span(zeros)));
+  hash.update(bytes.subspan(at + kDigestDigits));
+  if (hash.finish_hex() != stated) {
+    fail(ErrorKind::kFormat, "{}: the file is not what was written: its contents do not match its checksum",
+         file.source());
+  }
+}
+
 SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorLayout> layout,
                                      const std::map<std::string, std::string>& metadata)
     : file_(path) {
@@ -236,13 +257,24 @@ SafetensorsWriter::SafetensorsWriter(std::string& text, std::span<const TensorLa
 void SafetensorsWriter::write_header(std::span<const TensorLayout> layout,
                                      const std::map<std::string, std::string>& metadata) {
   for (const TensorLayout& tensor : layout) remaining_ += *array_bytes(tensor.shape, element_size(tensor.type));
-  const std::string header = make_header(layout, metadata);
+  std::map<std::string, std::string> entries = metadata;
+  const auto checksum = entries.find(kChecksumEntry);
+  const bool wanted = checksum != entries.end() && checksum->second.empty();
+  if (wanted) checksum->second = std::string(kDigestDigits, '0');
+  const std::string header = make_header(layout, entries);
   const std::uint64_t length = header.size();
+  if (wanted) {
+    // No other text of the header has these quotes: within strings they would be escaped.
+    const std::string before = fmt::format("\"{}\":\"", kChecksumEntry);
+    checksum_at_ = sizeof(length) + header.find(before + checksum->second) + before.size();
+    hash_.emplace();
+  }
   put(std::as_bytes(std::span(&length, 1)));
   put(std::as_bytes(std::span(header)));
 }
 
 void SafetensorsWriter::put(std::span<const std::byte> bytes) {
+  if (hash_) hash_->update(bytes);
   if (file_) {
     file_->write(bytes);
   } else {
@@ -258,6 +290,14 @@ void SafetensorsWriter::write(std::span<const std::byte> bytes) {
 
 void SafetensorsWriter::commit() {
   assert(remaining_ == 0);
+  if (hash_) {
+    const std::string digest = hash_->finish_hex();
+    if (file_) {
+      file_->overwrite(checksum_at_, digest);
+    } else {
+      text_->replace(checksum_at_, digest.size(), digest);
+    }
+  }
   if (file_) file_->commit();
 }
 

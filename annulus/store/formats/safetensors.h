@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "annulus/base/checksum.h"
 #include "annulus/store/files/atomic_file.h"
 #include "annulus/store/files/mapped_file.h"
 #include "annulus/store/formats/element_type.h"
@@ -45,6 +46,12 @@ class Safetensors {
   std::map<std::string, std::string> metadata_;
 };
 
+// The entry of __metadata__ that holds the SHA-256 of the whole file, its own 64 digits taken as zeros.
+inline constexpr const char* kChecksumEntry = "annulus_sha256";
+
+// Throws Error{kFormat} when a file that has a checksum is not the one that was written. Reads every byte.
+void check_checksum(const Safetensors& file);
+
 struct TensorLayout {
   std::string name;
   ElementType type = ElementType::kF32;
@@ -53,7 +60,7 @@ struct TensorLayout {
 
 // Writes the header at once, then the bytes of the arrays in the order of `layout`, in pieces of any size. commit()
 // makes the file appear under its name. Put arrays with wide elements first, so that all are aligned for readers that
-// map the file.
+// map the file. An entry kChecksumEntry that is empty is filled in with the checksum.
 class SafetensorsWriter {
  public:
   SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorLayout> layout,
@@ -71,6 +78,8 @@ class SafetensorsWriter {
   std::optional<AtomicFile> file_;  // absent: the bytes go to text_
   std::string* text_ = nullptr;
   std::size_t remaining_ = 0;
+  std::optional<Sha256> hash_;  // of a file that gets a checksum
+  std::size_t checksum_at_ = 0;
 };
 
 }  // namespace annulus

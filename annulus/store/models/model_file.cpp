@@ -267,6 +267,7 @@ void write_to(const Model& model, Target& target, const std::string& source) {
   std::map<std::string, std::string> metadata = {
       {"format", kModelFormat},
       {"version", kModelVersion},
+      {kChecksumEntry, ""},  // filled in by the writer
       {"head", std::string(to_string(head.kind))},
       {"class_names", to_json(model.class_names)},
       {"epsilon", fmt::format("{}", model.epsilon)},  // the shortest text that reads back as the same number
@@ -333,6 +334,7 @@ Model read_model(const FileBytes& bytes) {
     fail(ErrorKind::kFormat, "{}: expected version {} or {} of the model format, found \"{}\"", source,
          kTextRecordVersion, kModelVersion, version);
   }
+  check_checksum(file);
   Model model;
   model.head.kind = kind_named(required(file, "head"), source);
   check_arrays(file, model.head.kind);

@@ -1,8 +1,15 @@
 // Files appear whole or not at all, and mapped files are what was written.
 #include "annulus/store/files/atomic_file.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <set>
+#include <string>
 
 #include "annulus/store/files/mapped_file.h"
 #include "tests/fixtures/expect_error.h"
@@ -70,6 +77,37 @@ TEST(AtomicFile, KeepsTheRightsOfTheFileItReplaces) {
     EXPECT_EQ(content_of(file), "new");
     std::filesystem::remove(file);
   }
+}
+
+TEST(AtomicFile, WhatKilledProcessesLeftIsRemovedAndNothingElse) {
+  const ScratchFolder folder;
+  constexpr int kNoProcess = 99'999'999;  // above the largest number that the system gives
+  const auto name = [](const char* target, int process) { return fmt::format(".{}.{}.0.tmp", target, process); };
+  folder.write(name("a", kNoProcess), "left");
+  folder.write(name("another.name", kNoProcess), "left");
+  folder.write(name("a", ::getpid()), "ours");
+  folder.write(".a.tmp", "somebody's");
+  folder.write(".a.12x.0.tmp", "somebody's");
+  folder.write(fmt::format("a.{}.0.tmp", kNoProcess), "no hidden file");
+  folder.write(name("locked", kNoProcess), "of a process elsewhere");
+  const int locked = ::open((folder / name("locked", kNoProcess)).c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(locked, LOCK_EX | LOCK_NB), 0);
+  write_file(folder / "a", "new");
+  ::close(locked);
+  std::set<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) left.insert(entry.path().filename());
+  EXPECT_EQ(left, (std::set<std::string>{"a", name("a", ::getpid()), ".a.tmp", ".a.12x.0.tmp",
+                                         fmt::format("a.{}.0.tmp", kNoProcess), name("locked", kNoProcess)}));
+}
+
+TEST(AtomicFile, BytesMayBeWrittenOver) {
+  const ScratchFolder folder;
+  AtomicFile file(folder / "a");
+  file.write("0123456789");
+  file.overwrite(3, "xyz");
+  file.write("ab");
+  file.commit();
+  EXPECT_EQ(content_of(folder / "a"), "012xyz6789ab");
 }
 
 TEST(AtomicFile, SaysWhyNot) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "annulus/base/error.h"
@@ -35,6 +36,21 @@ TEST(MappedFile, WhatIsMissingOrAFolderIsAnErrorOfTheSystem) {
       EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos) << error.what();
     }
   }
+}
+
+TEST(MappedFile, AnAddressHasTheNameOfItsFile) {
+  const ScratchFolder folder;
+  const auto first = std::make_unique<MappedFile>(folder.write("first", "some bytes"));
+  auto second = std::make_unique<MappedFile>(folder.write("second", "others"));
+  const void* const inside = first->bytes().data() + 9;
+  const void* const elsewhere = second->bytes().data();
+  EXPECT_EQ(mapped_file_at(inside), (folder / "first").string());
+  EXPECT_EQ(mapped_file_at(elsewhere), (folder / "second").string());
+  EXPECT_EQ(mapped_file_at(first->bytes().data() + 10), "");
+  second.reset();
+  EXPECT_EQ(mapped_file_at(elsewhere), "");
+  EXPECT_EQ(mapped_file_at(inside), (folder / "first").string());
+  EXPECT_EQ(mapped_file_at(nullptr), "");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "annulus/store/features/feature_file.h"
 #include "annulus/store/features/feature_formats.h"
 #include "annulus/store/formats/npy.h"
+#include "annulus/store/formats/safetensors.h"
 #include "annulus/store/models/model_file.h"
 #include "tests/fixtures/expect_error.h"
 #include "tests/fixtures/sample_features.h"
@@ -27,6 +28,13 @@ struct Case {
 
 Reader features_by(FeatureSetParts (*read)(const FileBytes&)) {
   return [read](const FileBytes& file) { FeatureSet{read(file)}; };
+}
+
+// Without its checksum, so that what the readers themselves see is tested.
+std::string unchecked(std::string content) {
+  const std::size_t at = content.find(kChecksumEntry);
+  if (at != std::string::npos) content[at] = 'x';
+  return content;
 }
 
 std::string written(const std::string& name, WriteOptions options = {}) {
@@ -52,7 +60,8 @@ std::vector<Case> cases() {
     return content_of(std::filesystem::path(ANNULUS_TEST_DATA) / "reproduce" / "torch_save" / name);
   };
   return {
-      {"safetensors", written("a.safetensors"), features_by(&safetensors_features)},
+      {"safetensors", written("a.safetensors"),
+       [](const FileBytes& file) { FeatureSet{safetensors_features(file, false)}; }},
       {"npz", written("a.npz"), features_by(&npz_features)},
       {"deflated npz", written("a.npz", {FeatureType::kFloat16, true}), features_by(&npz_features)},
       {"NumPy's npz", fixture("full.npz"), features_by(&npz_features)},
@@ -61,7 +70,7 @@ std::vector<Case> cases() {
       {"pickled tensors", torch("pickled.pth"), features_by(&torch_features)},
       {"torch.save", torch("zip.pth"), features_by(&torch_features)},
       {"torch.save before 1.6", torch("legacy.pth"), features_by(&torch_features)},
-      {"model", written_model(), [](const FileBytes& file) { read_model(file); }},
+      {"model", unchecked(written_model()), [](const FileBytes& file) { read_model(file); }},
       {"csv", "path,f,label\n\"a\",1.5,owl\nb,2e3,auk\n", features_by(&csv_features), false},
       {"libsvm", "1 1:2 3:4.5\n-1 2:1e3\n", features_by(&libsvm_features), false},
   };
@@ -103,6 +112,33 @@ TEST(DamagedFiles, ChangedBytesAreFoundOrHarmless) {
       if (!is_accepted(test, content)) ++rejected;
     }
     EXPECT_GT(rejected, 0U) << test.name;
+  }
+}
+
+// Everything that Annulus writes as safetensors; only the name of the entry itself is not covered.
+TEST(DamagedFiles, NoFlippedBitPassesTheChecksum) {
+  for (const std::string name : {"model", "features"}) {
+    const std::string content = name == "model" ? written_model() : written("a.safetensors");
+    const auto read = [&](const std::string& text) {
+      if (name == "model") {
+        read_model(in_memory(text));
+      } else {
+        FeatureSet{safetensors_features(in_memory(text), true)};
+      }
+    };
+    read(content);
+    read(unchecked(content));
+    const std::size_t key = content.find(kChecksumEntry);
+    const std::size_t key_end = key + std::string_view(kChecksumEntry).size();
+    for (std::size_t at = 0; at < content.size(); ++at) {
+      if (at >= key && at < key_end) continue;
+      std::string flipped = content;
+      flipped[at] = static_cast<char>(flipped[at] ^ static_cast<char>(1 << at % 8));
+      EXPECT_THROW(read(flipped), Error) << name << ", byte " << at;
+    }
+    std::string last = content;
+    last.back() = static_cast<char>(last.back() ^ 1);
+    expect_error(ErrorKind::kFormat, "do not match its checksum", [&] { read(last); });
   }
 }
 

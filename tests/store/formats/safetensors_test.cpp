@@ -52,7 +52,7 @@ TEST(Safetensors, ReadsUnalignedArrays) {
 
 TEST(Safetensors, LooksAtAlignedRowsWhereTheyLie) {
   const FileBytes file = map_file(fixture("F32"));
-  const FeatureSetParts parts = safetensors_features(file);
+  const FeatureSetParts parts = safetensors_features(file, true);
   const auto* const data = reinterpret_cast<const std::byte*>(parts.features.data());
   EXPECT_GE(data, file.bytes.data());
   EXPECT_LT(data, file.bytes.data() + file.bytes.size());
@@ -73,6 +73,37 @@ TEST(Safetensors, WritesWhatItReads) {
   ASSERT_EQ(file.at("wide").shape, (std::vector<std::size_t>{1, 2}));
   EXPECT_EQ(std::memcmp(file.at("wide").bytes.data(), numbers.data(), 16), 0);
   expect_error(ErrorKind::kFormat, "expected an array \"other\"", [&] { static_cast<void>(file.at("other")); });
+}
+
+TEST(Safetensors, AChecksumIsFilledInAndChecked) {
+  const ScratchFolder folder;
+  const std::vector<TensorLayout> layout = {{"a", ElementType::kU8, {3}}};
+  const std::map<std::string, std::string> metadata = {{kChecksumEntry, ""}, {"key", "\"annulus_sha256\":\"0000"}};
+  const auto write = [&](SafetensorsWriter&& writer) {
+    const std::array<std::uint8_t, 3> bytes = {1, 2, 3};
+    writer.write(std::as_bytes(std::span(bytes)));
+    writer.commit();
+  };
+  write({folder / "x", layout, metadata});
+  std::string text;
+  write({text, layout, metadata});
+  EXPECT_EQ(text, content_of(folder / "x"));
+  const Safetensors file(map_file(folder / "x"));
+  check_checksum(file);
+  // Anybody can compute it.
+  std::string zeroed = text;
+  const std::string stated = file.metadata().at(kChecksumEntry);
+  ASSERT_EQ(stated.size(), 64U);
+  zeroed.replace(zeroed.find(stated), stated.size(), std::string(stated.size(), '0'));
+  EXPECT_EQ(sha256_hex(std::as_bytes(std::span(zeroed))), stated);
+  check_checksum(Safetensors(map_file(fixture("F32"))));  // has none
+  const auto rejected = [&](const std::string& other) {
+    std::string changed = text;
+    changed.replace(changed.find(stated), stated.size(), other);
+    expect_error(ErrorKind::kFormat, "checksum", [&] { check_checksum(Safetensors(in_memory(changed))); });
+  };
+  rejected(std::string(64, '0'));
+  rejected("short" + std::string(59, ' '));
 }
 
 std::string file_with(const std::string& header, const std::string& data = "") {
@@ -149,7 +180,7 @@ TEST(Safetensors, RejectsHeadersOfAnotherShape) {
 }
 
 void expect_features_rejected(const std::string& content, ErrorKind kind, std::string_view words) {
-  expect_error(kind, words, [&] { FeatureSet(safetensors_features(in_memory(content))); });
+  expect_error(kind, words, [&] { FeatureSet(safetensors_features(in_memory(content), false)); });
 }
 
 TEST(SafetensorsFeatures, ChecksColumnsAndText) {
