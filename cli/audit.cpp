@@ -33,7 +33,7 @@ struct AuditCommand {
 FeatureSet load_with_facts(const AuditCommand& options, AuditOptions& audit, ProgressBar& bar) {
   AuditImages images =
       load_audit_images(options.data.path, options.data.list, options.data.encoder, audit, bar.callback());
-  for (const std::string& warning : images.warnings) bar.note(warning);
+  for (const std::string& warning : images.warnings) bar.warn(warning);
   note_broken_images(images.extraction, notes_of(bar));
   return std::move(images.set);
 }

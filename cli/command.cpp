@@ -26,7 +26,7 @@ void add_threads(CLI::App& command, RunOptions& options) {
 }
 
 void add_quiet(CLI::App& command, RunOptions& options) {
-  command.add_flag("-q,--quiet", options.quiet, "Print results and errors only");
+  command.add_flag("-q,--quiet", options.quiet, "Print results, warnings and errors only");
 }
 
 void add_json(CLI::App& command, std::string& file, const std::string& meaning) {

@@ -53,7 +53,7 @@ void run_extract(const ExtractCommand& options) {
   ExtractReport report;
   const Encoder encoder = [&] {
     ProgressBar bar(options.run.quiet);
-    for (const std::string& warning : list.warnings) bar.note(warning);
+    for (const std::string& warning : list.warnings) bar.warn(warning);
     Encoder opened = open_encoder(options.encoder, bar.callback(), list.paths.size());
     ExtractOptions extracting = extract_options(options.encoder, opened, options.run.threads);
     extracting.type = options.type == "f32" ? FeatureType::kFloat32 : FeatureType::kFloat16;

@@ -27,9 +27,13 @@ namespace {
 constexpr std::uint64_t kBroken = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kMostReasons = 1000;
 
-// True for what is wrong with one image; a full disk or a defect is wrong with the whole run.
-bool blames_image(const Error& error) {
-  return error.kind() == ErrorKind::kFormat || error.kind() == ErrorKind::kInput || error.kind() == ErrorKind::kIo;
+// True for what is wrong with one image; a full disk or a defect is wrong with the whole run. So is what the system
+// says about a file that is there: a disk that fails must not make another model of what it still reads.
+bool blames_image(const Error& error, const std::string& path) {
+  if (error.kind() != ErrorKind::kIo) return error.kind() == ErrorKind::kFormat || error.kind() == ErrorKind::kInput;
+  std::error_code unknown;
+  const auto type = std::filesystem::status(path, unknown).type();
+  return type == std::filesystem::file_type::not_found || (!unknown && type != std::filesystem::file_type::regular);
 }
 
 // The key under which the cache has a view of an image.
@@ -158,7 +162,7 @@ class Extraction {
       work(list_.paths[index]);
       return true;
     } catch (const Error& error) {
-      if (options_.strict || list_.paths.size() == 1 || !blames_image(error)) throw;
+      if (options_.strict || list_.paths.size() == 1 || !blames_image(error, list_.paths[index])) throw;
       const std::lock_guard lock(mutex_);
       ++broken_;
       reasons_.emplace(index, error.what());

@@ -22,7 +22,7 @@ namespace annulus {
 
 struct ExtractOptions {
   FeatureType type = FeatureType::kFloat16;  // of the feature file; the cache keeps float32
-  bool strict = false;                       // a broken image is an error instead of being left out
+  bool strict = false;                       // a broken or missing image is an error instead of being left out
   std::filesystem::path cache;               // as open_feature_cache takes it
   int threads = 0;                           // 0: all processors
   std::string backbone_name;                 // for the record; empty: the model file's name

@@ -57,7 +57,7 @@ EmojiData load_emoji(const std::filesystem::path& folder, std::size_t most_class
   drawing.threads = run.threads;
   drawing.most_classes = most_classes;
   const EmojiReport report = make_emoji(folder, drawing, bar.callback());
-  for (const std::string& skipped : report.skipped) bar.note("left out: " + skipped);
+  for (const std::string& skipped : report.skipped) bar.warn("left out: " + skipped);
   EmojiPictures pictures = complete_classes(list_images(folder));
   FeatureSet set = encode_images(pictures.images, folder.string(), open_encoder(encoder, bar.callback()),
                                  load_options({{}, {}, encoder}, run.threads, bar));

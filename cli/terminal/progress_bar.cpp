@@ -58,7 +58,11 @@ ProgressCallback ProgressBar::callback() {
 }
 
 void ProgressBar::note(const std::string& line) {
-  if (quiet_) return;
+  if (!quiet_) warn(line);
+}
+
+void ProgressBar::warn(const std::string& line) {
+  if (only_helps()) return;
   clear();
   fmt::print(stderr, "{}\n", line);
 }

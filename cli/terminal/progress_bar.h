@@ -26,6 +26,8 @@ class ProgressBar {
   void clear();
   // Prints a line for the user in place of the bar; nothing when quiet.
   void note(const std::string& line);
+  // The same also when quiet: what was left out makes another result.
+  void warn(const std::string& line);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -83,7 +83,13 @@ TEST_F(HostileImages, AClassWithoutAnImageIsNamed) {
   expect_complaint(run("fit", {"--quiet", "--strict"}), 3,
                    "photos/nothing holds no JPEG, PNG, WebP, HEIC, AVIF, TIFF, GIF, BMP, JPEG XL or camera RAW images");
   put("photos/nothing/words.jpg", "words");
-  expect_complaint(run("fit", {"--quiet"}), 3, "class \"nothing\" has 0 training examples");
+  // What was left out is said also when the command is quiet.
+  const Outcome quiet = run("fit", {"--quiet"});
+  EXPECT_EQ(quiet.exit_code, 3) << quiet.err;
+  EXPECT_TRUE(quiet.err.starts_with("left out ")) << quiet.err;
+  EXPECT_NE(quiet.err.find("nothing/words.jpg"), std::string::npos) << quiet.err;
+  EXPECT_NE(quiet.err.find("annulus: "), std::string::npos) << quiet.err;
+  EXPECT_NE(quiet.err.find("class \"nothing\" has 0 training examples"), std::string::npos) << quiet.err;
   expect_complaint(
       run("fit", {"--quiet", "--strict"}), 4,
       "nothing/words.jpg: expected a JPEG, PNG, WebP, HEIC, AVIF, TIFF, GIF, BMP, JPEG XL or camera RAW image");

@@ -106,6 +106,22 @@ TEST_F(ExtractTest, WritesWhatThePartsGiveOneByOne) {
   EXPECT_TRUE(check_provenance(set.provenance(), "f", backbone, recipe_from_text(kRecipe)));
 }
 
+TEST_F(ExtractTest, WhatTheSystemCannotReadIsAnErrorAndNoBadPhoto) {
+  ImageList list = list_images(folder_ / "images");
+  std::filesystem::create_symlink("loop.png", folder_ / "loop.png");
+  const auto extract_with = [&](const std::string& path) {
+    list.paths[3] = path;
+    ExtractOptions options;
+    options.cache = folder_ / "cache";
+    return extract(list, Backbone(model("vector")), recipe_from_text(kRecipe), options, folder_ / "f.safetensors");
+  };
+  EXPECT_EQ(extract_with(folder_ / "gone.png").broken, 1U);
+  EXPECT_EQ(extract_with(folder_ / "images").broken, 1U);
+  std::filesystem::remove(folder_ / "f.safetensors");
+  expect_error(ErrorKind::kIo, "loop.png: cannot be opened", [&] { extract_with(folder_ / "loop.png"); });
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "f.safetensors"));
+}
+
 TEST_F(ExtractTest, NeitherThreadsNorBatchesNorCachesChangeTheFile) {
   ExtractOptions one;
   one.threads = 1;
