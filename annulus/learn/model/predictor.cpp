@@ -5,12 +5,26 @@
 #include <utility>
 
 #include "annulus/base/error.h"
+#include "annulus/kernels/row_range.h"
 #include "annulus/learn/openset/open_set_scores.h"
 
 namespace annulus {
 namespace {
 
 constexpr std::size_t kExamplesPerBlock = 1024;
+
+// The rows, or a copy of them in `scaled` where some are too long or too short to be squared.
+ConstMatrixView<float> in_range(ConstMatrixView<float> rows, Matrix<float>& scaled) {
+  bool all = true;
+  for (std::size_t i = 0; i < rows.rows() && all; ++i) all = is_in_range(rows.row(i));
+  if (all) return rows;
+  scaled = Matrix<float>(rows.rows(), rows.cols());
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    std::copy(rows.row(i).begin(), rows.row(i).end(), scaled.row(i).begin());
+    bring_into_range(scaled.row(i));
+  }
+  return std::as_const(scaled).view();
+}
 
 }  // namespace
 
@@ -38,7 +52,9 @@ Predictor::Predictor(const Model& model, const PredictorOptions& options)
   if (options.explain) boundary_.emplace(model, index_->rows());
 }
 
-std::vector<Prediction> Predictor::predict(ConstMatrixView<float> rows) const {
+std::vector<Prediction> Predictor::predict(ConstMatrixView<float> given) const {
+  Matrix<float> scaled;
+  const ConstMatrixView<float> rows = in_range(given, scaled);
   // Logits first, which become the probabilities.
   Matrix<float> probabilities(rows.rows(), model_.head.classes());
   head_.logits(rows, probabilities.view(), options_.threads);

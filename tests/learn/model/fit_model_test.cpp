@@ -55,6 +55,34 @@ TEST(FitModel, RecordsWhatWasDone) {
   EXPECT_FALSE(baseline.model.trained);
 }
 
+// Whatever the unit that features come in: finite rows have a direction, however long or short they are.
+TEST(FitModel, RowsOfAnyLengthAreLearntAndPredicted) {
+  const FeatureSet plain =
+      make_synthetic({.classes = 6, .train_rows = 4, .test_rows = 3, .dimension = 16, .noise = 0.2});
+  Recipe recipe = recipe_named("default");
+  set_epochs(recipe, 5);
+  set_virtual_count(recipe, 4);
+  recipe.epsilon = 0.2;
+  Matrix<float> usual(plain.rows(), plain.dimension());
+  plain.copy_rows(0, usual.view());
+  const auto answers = [&](float factor) {
+    Matrix<float> rows(usual.rows(), usual.cols());
+    std::transform(usual.data(), usual.data() + usual.rows() * usual.cols(), rows.data(),
+                   [&](float value) { return factor * value; });
+    const Matrix<float> asked = rows.clone();
+    FeatureSetParts parts = parts_of(std::move(rows));
+    parts.labels.assign(plain.labels().begin(), plain.labels().end());
+    parts.is_train.assign(plain.is_train().begin(), plain.is_train().end());
+    const FeatureSet set(std::move(parts));
+    const Model model = fit_model(training_data(set, draw_split(set, {4, 1}).support), recipe, {}).model;
+    std::vector<std::string> labels;
+    for (const Prediction& prediction : Predictor(model, {}).predict(asked.view())) labels.push_back(prediction.label);
+    return labels;
+  };
+  const std::vector<std::string> expected = answers(1.0F);
+  for (const float factor : {1e35F, 1e20F, 1e-20F, 1e-33F}) EXPECT_EQ(answers(factor), expected) << factor;
+}
+
 // Twelve classes, the examples of class c with the label numbers[c], in some order.
 TrainingData labelled_as(const std::vector<std::int32_t>& numbers, bool weighted) {
   const FeatureSet set =
