@@ -1,11 +1,18 @@
 // Calls ONNX Runtime's C functions; every status they return becomes an Error here.
 #include "annulus/vision/backbone/onnx_session.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <memory>
 #include <utility>
 
 #include "annulus/base/error.h"
 #include "annulus/kernels/half.h"
 #include "annulus/vision/backbone/onnxruntime.h"
+#include "annulus/vision/onnx/onnx_graph.h"
 
 #ifdef ANNULUS_WITH_VISION
 #include <onnxruntime_c_api.h>
@@ -105,10 +112,28 @@ TensorInfo OnnxSession::State::describe(bool input, std::size_t index) const {
   return info;
 }
 
+namespace {
+
+// Whatever the version of the runtime checks: no network reads files outside its folder as its weights.
+void check_places_of_weights(const std::filesystem::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  const bool known = descriptor >= 0 && ::fstat(descriptor, &status) == 0 && status.st_size > 0;
+  const auto size = static_cast<std::size_t>(known ? status.st_size : 0);
+  void* const memory = known ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0) : MAP_FAILED;
+  if (descriptor >= 0) ::close(descriptor);
+  if (memory == MAP_FAILED) return;  // the runtime says why it cannot read the file
+  const std::shared_ptr<void> owner(memory, [size](void* pages) { ::munmap(pages, size); });
+  external_weights({static_cast<const std::byte*>(memory), size}, file.string());
+}
+
+}  // namespace
+
 OnnxSession::OnnxSession(const std::filesystem::path& file, int threads) : state_(std::make_unique<State>()) {
   const OnnxRuntime& runtime = onnxruntime();
   const OrtApi* api = runtime.api;
   state_->source = file.string();
+  check_places_of_weights(file);
   OrtSessionOptions* raw_options = nullptr;
   check(api->CreateSessionOptions(&raw_options), ErrorKind::kInternal, "ONNX Runtime gave no session options");
   const auto options = handle(raw_options);

@@ -2,6 +2,7 @@
 #include "annulus/vision/onnx/onnx_graph.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
@@ -167,6 +168,66 @@ OnnxGraph read_onnx_graph(std::span<const std::byte> file, const std::string& pr
   }
   if (!found || graph.nodes.empty()) fail(ErrorKind::kFormat, "{}: expected an ONNX model, found no graph", source);
   return graph;
+}
+
+namespace {
+
+constexpr std::uint32_t kExternalData = 13;  // of a TensorProto: pairs of a key and a value
+
+void check_place(const std::string& place, const std::string& source) {
+  const std::filesystem::path path(place);
+  const std::filesystem::path normal = path.lexically_normal();
+  if (place.empty() || path.has_root_path() || normal.empty() || *normal.begin() == "..") {
+    fail(ErrorKind::kFormat, "{}: expected weights in the folder of the network, found some in \"{}\"", source, place);
+  }
+}
+
+// The fields that hold tensors, at whatever depth: the messages of kRules, and functions.
+void collect_places(Message message, std::span<const std::byte> bytes, const std::string& source, int depth,
+                    std::set<std::string>& places) {
+  if (depth > kDeepest) fail(ErrorKind::kFormat, "{}: expected graphs nested {} deep at most", source, kDeepest);
+  ProtobufReader reader(bytes, source);
+  while (const auto field = reader.next()) {
+    if (!field->has_length) continue;
+    if (message == Message::kTensor && field->number == kExternalData) {
+      std::string key;
+      std::string value;
+      ProtobufReader pair(field->bytes, source);
+      while (const auto part = pair.next()) {
+        if (part->number == 1) key = part->text();
+        if (part->number == 2) value = part->text();
+      }
+      if (key != "location") continue;
+      check_place(value, source);
+      places.insert(value);
+    }
+    for (const Rule& rule : kRules) {
+      if (rule.message != message || rule.field != field->number || !rule.inside) continue;
+      collect_places(*rule.inside, field->bytes, source, depth + 1, places);
+    }
+  }
+}
+
+}  // namespace
+
+std::set<std::string> external_weights(std::span<const std::byte> file, const std::string& source) {
+  constexpr std::uint32_t kModelGraph = 7;
+  constexpr std::uint32_t kModelFunction = 25;
+  constexpr std::uint32_t kFunctionNode = 7;
+  std::set<std::string> places;
+  ProtobufReader reader(file, source);
+  while (const auto field = reader.next()) {
+    if (!field->has_length) continue;
+    if (field->number == kModelGraph) collect_places(Message::kGraph, field->bytes, source, 0, places);
+    if (field->number != kModelFunction) continue;
+    ProtobufReader function(field->bytes, source);
+    while (const auto node = function.next()) {
+      if (node->has_length && node->number == kFunctionNode) {
+        collect_places(Message::kNode, node->bytes, source, 0, places);
+      }
+    }
+  }
+  return places;
 }
 
 }  // namespace annulus

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,5 +32,10 @@ struct OnnxGraph {
 // model around it. `source` names the file in errors. Only small parts are copied: `file` must outlive the result.
 // Throws Error{kFormat} for a file that is not an ONNX model, Error{kInput} for one whose weights are in another file.
 OnnxGraph read_onnx_graph(std::span<const std::byte> file, const std::string& prefix, const std::string& source);
+
+// Where the weights of an ONNX file lie that are not in it, relative to its folder; each place once. Throws
+// Error{kFormat} for a file that is not an ONNX model, and for a place outside the folder: a network must not be able
+// to read other files.
+std::set<std::string> external_weights(std::span<const std::byte> file, const std::string& source);
 
 }  // namespace annulus

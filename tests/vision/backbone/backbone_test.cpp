@@ -13,6 +13,8 @@
 #include "annulus/base/checksum.h"
 #include "annulus/base/error.h"
 #include "annulus/vision/backbone/onnxruntime.h"
+#include "annulus/vision/onnx/protobuf.h"
+#include "tests/fixtures/expect_error.h"
 
 namespace annulus {
 namespace {
@@ -192,6 +194,20 @@ TEST_F(BackboneTest, BrokenFilesAreErrors) {
     }
   }
   std::filesystem::remove(file);
+}
+
+TEST_F(BackboneTest, WeightsOutsideTheFolderAreNotRead) {
+  const auto folder = std::filesystem::temp_directory_path() / ("annulus_outside_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder / "net");
+  std::ofstream(folder / "secret", std::ios::binary) << std::string(64, 'x');
+  const std::string weight = number_field(1, 4) + number_field(2, 1) + bytes_field(8, "w") + number_field(14, 1) +
+                             bytes_field(13, bytes_field(1, "location") + bytes_field(2, "../secret"));
+  const std::string model = number_field(1, 7) + bytes_field(8, number_field(2, 13)) +
+                            bytes_field(7, bytes_field(2, "graph") + bytes_field(5, weight));
+  std::ofstream(folder / "net" / "a.onnx", std::ios::binary) << model;
+  expect_error(ErrorKind::kFormat, "expected weights in the folder of the network, found some in \"../secret\"",
+               [&] { Backbone{folder / "net" / "a.onnx"}; });
+  std::filesystem::remove_all(folder);
 }
 
 TEST(OnnxRuntimeDeathTest, AMissingLibraryIsReportedInOneSentence) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 #include "annulus/vision/onnx/onnx_model.h"
@@ -76,6 +77,30 @@ TEST(OnnxGraph, RejectsWeightsInAnotherFile) {
   const std::string weight = bytes_field(8, "w") + bytes_field(13, bytes_field(1, "location"));
   const std::string file = model_of(node_with("") + bytes_field(5, weight));
   expect_error(ErrorKind::kInput, "in the same file", [&] { read_onnx_graph(bytes_of(file), "p/", "file"); });
+}
+
+std::string weight_in(const std::string& place) {
+  return bytes_field(8, "w") + bytes_field(13, bytes_field(1, "offset") + bytes_field(2, "0")) +
+         bytes_field(13, bytes_field(1, "location") + bytes_field(2, place));
+}
+
+TEST(OnnxGraph, WeightsElsewhereAreInTheFolderOfTheNetwork) {
+  const auto places = [](const std::string& file) { return external_weights(bytes_of(file), "net.onnx"); };
+  EXPECT_TRUE(places(model_of(node_with("") + bytes_field(5, bytes_field(8, "w")))).empty());
+  // Everywhere a tensor may be: among the weights, as an attribute, in a graph within one, in a function.
+  const std::string inner = bytes_field(5, weight_in("sub/../c.bin"));
+  const std::string file =
+      model_of(bytes_field(5, weight_in("a.data")) + node_with(bytes_field(5, bytes_field(5, weight_in("b")))) +
+               node_with(bytes_field(5, bytes_field(6, inner)))) +
+      bytes_field(25, bytes_field(7, bytes_field(5, bytes_field(5, weight_in("d")))));
+  EXPECT_EQ(places(file), (std::set<std::string>{"a.data", "b", "sub/../c.bin", "d"}));
+  for (const char* place : {"../secret", "/etc/passwd", "a/../../secret", "", "..", "./../x"}) {
+    for (const std::string& graph :
+         {bytes_field(5, weight_in(place)), node_with(bytes_field(5, bytes_field(5, weight_in(place))))}) {
+      expect_error(ErrorKind::kFormat, "net.onnx: expected weights in the folder of the network",
+                   [&] { places(model_of(graph)); });
+    }
+  }
 }
 
 TEST(OnnxGraph, RejectsWhatIsDamaged) {
