@@ -246,6 +246,11 @@ void check_set(const FeatureSet& set, const AuditOptions& options) {
   if (set.rows() < 2) {
     fail(ErrorKind::kInput, "{}: an audit compares examples with each other, found {}", set.source(), set.rows());
   }
+  constexpr std::size_t kMostClasses = 50'000;  // 10 GB: every class is compared with every other
+  if (set.classes() > kMostClasses) {
+    fail(ErrorKind::kInput, "{}: expected at most {} classes, each of which is compared with all others, found {}",
+         set.source(), kMostClasses, set.classes());
+  }
   if (!(options.suspect_fraction >= 0.0 && options.suspect_fraction <= 1.0)) {
     fail(ErrorKind::kUsage, "expected a fraction of suspects from 0 to 1, found {}", options.suspect_fraction);
   }

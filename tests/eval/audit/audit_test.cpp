@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -405,6 +406,24 @@ TEST(LearningCurve, CountsGroups) {
     groups.push_back(static_cast<std::int32_t>(i / 3));  // 9 examples a class
   EXPECT_EQ(learning_curve(rows.view(), set.labels(), 6, 0, 1, {}).shots, 9U);
   EXPECT_EQ(learning_curve(rows.view(), set.labels(), 6, 0, 1, {}, groups).shots, 3U);
+}
+
+TEST(Audit, TooManyClassesToCompareAreRejectedAtOnce) {
+  constexpr std::size_t kClasses = 50'001;
+  Matrix<float> rows(kClasses, 1);
+  std::fill(rows.data(), rows.data() + kClasses, 1.0F);
+  FeatureSetParts parts = parts_of(std::move(rows));
+  parts.labels.resize(kClasses);
+  std::iota(parts.labels.begin(), parts.labels.end(), 0);
+  parts.source = "many";
+  const FeatureSet set(std::move(parts));
+  try {
+    audit(set, {}, {});
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_NE(std::string(error.what()).find("many: expected at most 50000 classes"), std::string::npos);
+  }
 }
 
 }  // namespace
