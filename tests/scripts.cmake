@@ -68,6 +68,9 @@ annulus_script_test(cli_reference
 # Files larger than the memory of the process.
 annulus_script_test(memory_limit
   ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/memory_limit_test.py ${CMAKE_BINARY_DIR}/annulus)
+# Calls to the system that fail, one at a time.
+annulus_script_test(fault_sweep ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/fault_sweep_test.py
+  ${CMAKE_BINARY_DIR}/annulus ${CMAKE_CURRENT_SOURCE_DIR}/faults/fault_shim.c)
 # Networks by name from a mirror on this machine that also misbehaves; skipped where ONNX Runtime is not to be had.
 annulus_script_test(backbones ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/backbones_test.py
   ${CMAKE_BINARY_DIR}/annulus ${CMAKE_CURRENT_SOURCE_DIR}/data ${CMAKE_BINARY_DIR}/python)
