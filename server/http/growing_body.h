@@ -16,7 +16,7 @@ namespace annulus::server {
 struct GrowingBody {
   using value_type = std::string;
 
-  class reader {
+  class reader {  // NOLINT(readability-identifier-naming): as Boost.Beast calls it
    public:
     template <bool is_request, class Fields>
     reader(boost::beast::http::header<is_request, Fields>&, value_type& body) : body_(body) {}

@@ -20,7 +20,8 @@ void post_to(ServerState& state, const std::weak_ptr<Session>& target, Body body
   if (!state.alive) return;
   if (auto session = target.lock()) {
     const Executor executor = session->executor();
-    asio::post(executor, [session = std::move(session), step = std::move(body)]() mutable { session->run(step); });
+    boost::asio::post(executor,
+                      [session = std::move(session), step = std::move(body)]() mutable { session->run(step); });
   }
 }
 
