@@ -15,7 +15,6 @@
 #include "annulus/base/error.h"
 #include "annulus/base/parallel.h"
 #include "annulus/kernels/half.h"
-#include "annulus/kernels/row_range.h"
 
 namespace annulus {
 namespace {
@@ -117,7 +116,6 @@ void FeatureSet::copy_rows(std::size_t first, MatrixView<float> out) const {
     } else {
       widen_half(parts_.half_features.row(place(first + i)), out.row(i));
     }
-    bring_into_range(out.row(i));
   }
 }
 

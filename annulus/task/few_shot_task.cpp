@@ -7,6 +7,7 @@
 
 #include "annulus/base/error.h"
 #include "annulus/base/random.h"
+#include "annulus/kernels/row_range.h"
 
 namespace annulus {
 namespace {
@@ -107,6 +108,7 @@ LabelledExamples gather(const FeatureSet& set, std::span<const std::uint32_t> ro
   LabelledExamples result{Matrix<float>(rows.size(), set.dimension()), set.labels_of(rows), set.classes()};
   result.groups = groups_of(set, rows);
   set.copy_rows(rows, result.features.view());
+  for (std::size_t i = 0; i < rows.size(); ++i) bring_into_range(result.features.row(i));
   return result;
 }
 

@@ -64,10 +64,11 @@ std::shared_ptr<const Encoder> ModelRepository::encoder_of(const Model& model, c
   const std::string key =
       recorded(model, "backbone") + "\n" + recorded(model, "backbone_sha256") + "\n" + recorded(model, "preprocessing");
   std::erase_if(encoders_, [](const auto& entry) { return entry.second.expired(); });
-  if (const auto found = encoders_.find(key); found != encoders_.end()) {
-    if (auto encoder = found->second.lock()) return encoder;
+  const auto found = encoders_.find(key);
+  std::shared_ptr<const Encoder> encoder = found == encoders_.end() ? nullptr : found->second.lock();
+  if (!encoder) {
+    encoder = std::make_shared<const Encoder>(open_encoder_of(model, source.file, encoder_options_, progress));
   }
-  auto encoder = std::make_shared<const Encoder>(open_encoder_of(model, source.file, encoder_options_, progress));
   if (encoder->dimension() != model.head.dimension()) {
     fail(ErrorKind::kInput, "expected a backbone of {} dimensions an image, found {}", model.head.dimension(),
          encoder->dimension());

@@ -22,7 +22,7 @@ TEST(RowRange, RowsInRangeStayAsTheyAre) {
 }
 
 TEST(RowRange, OthersKeepTheirDirection) {
-  for (const float size : {3e38F, 1e20F, 2e15F, 5e-16F, 1e-30F, 1e-38F}) {
+  for (const float size : {3e38F, 1e20F, 2e15F, 5e-16F, 1e-30F, 1e-36F}) {
     std::vector<float> row{-size, 0.5F * size, 0.0F, 0.25F * size};
     EXPECT_FALSE(is_in_range(row)) << size;
     bring_into_range(row);

@@ -16,6 +16,7 @@
 #include "annulus/eval/audit/duplicates.h"
 #include "annulus/eval/audit/label_audit.h"
 #include "annulus/eval/audit/neighbours.h"
+#include "annulus/kernels/row_range.h"
 #include "annulus/learn/model/prepared_head.h"
 
 namespace annulus {
@@ -36,6 +37,7 @@ constexpr std::array<std::string_view, kFindingKinds> kKindNames = {
 Matrix<float> comparable_rows(const FeatureSet& set) {
   Matrix<float> rows(set.rows(), set.dimension());
   set.copy_rows(0, rows.view());
+  for (std::size_t i = 0; i < rows.rows(); ++i) bring_into_range(rows.row(i));
   const std::span<float> values(rows.data(), rows.rows() * rows.cols());
   if (std::none_of(values.begin(), values.end(), [](float value) { return value < 0.0F; })) {
     transform_rows({0.5F, {}, {}}, rows.view());

@@ -11,6 +11,7 @@
 #include "annulus/base/parallel.h"
 #include "annulus/eval/metrics/metrics.h"
 #include "annulus/eval/metrics/statistics.h"
+#include "annulus/kernels/row_range.h"
 #include "annulus/learn/baselines/method.h"
 #include "annulus/learn/method/noise_bank.h"
 
@@ -41,6 +42,7 @@ std::vector<std::uint32_t> count_correct(const FeatureSet& set, std::span<const 
     const auto indices = query.subspan(first, std::min(block, query.size() - first));
     const auto rows = reuse(buffer, indices.size(), set.dimension());
     set.copy_rows(indices, rows);
+    for (std::size_t i = 0; i < indices.size(); ++i) bring_into_range(rows.row(i));
     const auto predicted = fitted.predict(rows);
     for (std::size_t i = 0; i < predicted.size(); ++i) {
       const std::size_t truth = (first + i) / queries;
@@ -55,6 +57,7 @@ EpisodeScore run_episode(const FeatureSet& set, const Episode& episode, const Ep
   LabelledExamples support{Matrix<float>(episode.support.size(), set.dimension()), {}, shape.ways};
   set.copy_rows(episode.support, support.features.view());
   for (std::size_t i = 0; i < episode.support.size(); ++i) {
+    bring_into_range(support.features.row(i));
     support.labels.push_back(static_cast<std::int32_t>(i / shape.shots));
   }
   const FittedMethod fitted = method.fit(support, context, {});

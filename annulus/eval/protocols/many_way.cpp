@@ -14,6 +14,7 @@
 #include "annulus/base/clock.h"
 #include "annulus/base/error.h"
 #include "annulus/eval/metrics/metrics.h"
+#include "annulus/kernels/row_range.h"
 #include "annulus/learn/baselines/method.h"
 #include "annulus/task/few_shot_task.h"
 
@@ -56,6 +57,7 @@ MetricResult test(const FittedMethod& method, const Source& source, std::span<co
     const auto rows = query.subspan(first, std::min(most, query.size() - first));
     const auto view = block.view().rows_at(0, rows.size());
     source.test.copy_rows(rows, view);
+    for (std::size_t i = 0; i < rows.size(); ++i) bring_into_range(view.row(i));
     const auto block_scores = scored ? scores.view().rows_at(0, rows.size()) : MatrixView<float>();
     const auto predicted = scored ? method.predict_and_score(view, block_scores) : method.predict(view);
     metrics.add(rows, std::span(truth).subspan(first, rows.size()), predicted, block_scores, method.probabilities);

@@ -12,6 +12,7 @@
 
 #include "annulus/base/error.h"
 #include "annulus/base/row_order.h"
+#include "annulus/kernels/row_range.h"
 #include "annulus/learn/distributed/class_order.h"
 
 namespace annulus {
@@ -124,6 +125,7 @@ class ClassesOfSet {
   std::span<const float> read(std::uint32_t row, std::vector<float>& buffer) const {
     buffer.resize(set_.dimension());
     set_.copy_rows(std::span(&row, 1), {buffer.data(), 1, buffer.size()});
+    bring_into_range(buffer);
     return buffer;
   }
 
