@@ -9,6 +9,7 @@
 #include "annulus/base/version.h"
 #include "annulus/eval/score/score_set.h"
 #include "annulus/learn/method/recipe_options.h"
+#include "annulus/learn/model/consensus.h"
 #include "annulus/learn/model/fit_model.h"
 #include "annulus/learn/model/predictor.h"
 #include "annulus/pipeline/backbone_metric.h"
@@ -29,12 +30,16 @@ LoadOptions load_options(const std::string& backbone, const ImageOptions& option
   loading.threads = options.threads;
   loading.progress = options.progress;
   loading.note = options.note;
+  loading.boxes = {options.boxes, options.box_confidence};
+  loading.frames.every = options.every;
+  loading.frames.scenes = options.scenes;
+  loading.encoder.crop_margin = options.crop_margin;
   return loading;
 }
 
-Predictor make_predictor(const Model& model, const PredictOptions& options) {
+PredictorOptions predictor_options(const PredictOptions& options) {
   if (options.top == 0) fail(ErrorKind::kUsage, "expected top to be 1 or more, found 0");
-  return Predictor(model, {options.false_reject, options.explain, options.top, options.threads});
+  return {options.false_reject, options.explain, options.top, options.threads};
 }
 
 }  // namespace
@@ -89,13 +94,13 @@ std::vector<Prediction> predict(const Model& model, const FeatureSet& set, const
   const auto keep = [&](std::size_t, std::span<Prediction> predictions) {
     all.insert(all.end(), std::make_move_iterator(predictions.begin()), std::make_move_iterator(predictions.end()));
   };
-  predict_set(make_predictor(model, options), set, keep, options.progress);
+  predict_frames(model, predictor_options(options), options.consensus, set, keep, options.progress);
   return all;
 }
 
 std::vector<Prediction> predict(const Model& model, ConstMatrixView<float> rows, const PredictOptions& options) {
   report(options.progress, {"predict", 0, rows.rows(), {}});
-  return make_predictor(model, options).predict(rows);
+  return Predictor(model, predictor_options(options)).predict(rows);
 }
 
 ScoreReport score(const Model& model, const FeatureSet& set, const ScoreOptions& options) {

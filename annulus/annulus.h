@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,13 +79,21 @@ struct ImageOptions {
   ProgressCallback progress{};    ///< Hears of downloads and of images done; returning false stops.
   /// Takes one sentence for each image left out (the first ten), and for files that were passed over.
   std::function<void(const std::string&)> note{};
+  /// Boxes in photos, each an example of its own: COCO's or MegaDetector's JSON, or metadata with x, y, width and
+  /// height. Photos without a box are left out. Empty: photos as they are, and the boxes of a folder's own metadata.
+  std::filesystem::path boxes{};
+  double box_confidence = 0.2;  ///< Boxes that MegaDetector is less sure of are left out.
+  double every = 0;             ///< Frames of videos, each an example: one in each period of so many seconds; 0: none.
+  bool scenes = false;          ///< Or the first frame of each scene. Without one of the two, videos are not taken.
+  std::optional<double> crop_margin{};  ///< Added on each side of a box, as a fraction of its width (height); none: 0,
+                                        ///< or what the model was trained with.
 };
 
 /// Computes the features of labelled images. Each image is encoded once: features are kept in the cache and mapped from
 /// there, so they take no memory.
 ///
 /// \param folder A folder per class (`folder/<class>/*`), `folder/{train,test}/<class>/*`, or a folder with
-///   metadata.csv or metadata.jsonl; every format of docs/reference/file-formats.md.
+///   metadata.csv or metadata.jsonl, or a .json file of boxes; every format of docs/reference/file-formats.md.
 /// \param backbone A name that `annulus backbones` lists, which is downloaded on first use, or an ONNX file, or
 ///   several joined by "+"; empty or "auto": the best recommended network in the cache, else "resnet50".
 /// \param options See ImageOptions.
@@ -98,7 +107,7 @@ FeatureSet load_images(const std::filesystem::path& folder, const std::string& b
 /// reads a feature file and checks that it fits the model. Labels are kept where there are any, and not needed.
 ///
 /// \param model Its provenance names the backbone.
-/// \param path An image, a folder of images, or a feature file.
+/// \param path An image, a box in one ("photo.jpg#xywh=10,20,30,40"), a folder of images, or a feature file.
 /// \param options See ImageOptions; an empty `preprocess` means the model's.
 /// \param backbone The ONNX file of a backbone that has no name; empty: the one that the model names.
 /// \throws Error kInput: other dimension, backbone or preprocessing than the model's. kUsage: the model does not name
@@ -146,7 +155,10 @@ struct PredictOptions {
   double false_reject =
       0.05;              ///< Fraction of known inputs that may be rejected as unknown, from 0 to below 1; 0: none.
   bool explain = false;  ///< Add an Explanation; needs a model that kept its examples.
-  int threads = 0;       ///< 0: all processors.
+  /// Frames of a video, an odd number, that are averaged for the prediction of each: the geometric mean of their
+  /// probabilities. 1: each frame by itself.
+  std::size_t consensus = 1;
+  int threads = 0;              ///< 0: all processors.
   ProgressCallback progress{};  ///< Hears of examples done; returning false stops.
 };
 

@@ -31,8 +31,11 @@ struct AuditCommand {
 
 // Features of a folder of images; what is known of each image besides goes into `audit`.
 FeatureSet load_with_facts(const AuditCommand& options, AuditOptions& audit, ProgressBar& bar) {
-  AuditImages images =
-      load_audit_images(options.data.path, options.data.list, options.data.encoder, audit, bar.callback());
+  ImageListOptions list_options;
+  list_options.list_file = options.data.list;
+  list_options.boxes = options.data.boxes;
+  list_options.frames = options.data.frames;
+  AuditImages images = load_audit_images(options.data.path, list_options, options.data.encoder, audit, bar.callback());
   for (const std::string& warning : images.warnings) bar.warn(warning);
   note_broken_images(images.extraction, notes_of(bar));
   return std::move(images.set);
@@ -95,6 +98,8 @@ void add_audit(CLI::App& app, Action& action) {
   add_json(command, options->json, "Write the summary as JSON (without FILE: to standard output)");
   add_encoder_options(command, options->data.encoder, kAutoBackbone);
   add_list(command, options->data.list);
+  add_boxes(command, options->data.boxes, options->data.encoder);
+  add_frames(command, options->data.frames);
   add_example(command,
               "  annulus audit photos/ --html audit.html\n"
               "  annulus audit features.safetensors --fail-on leakage,duplicate");

@@ -21,6 +21,8 @@ struct ExtractCommand {
   std::string images;
   std::string output;
   std::string list;
+  BoxOptions boxes;
+  FrameOptions frames;
   std::string type = "f16";
   std::string json;
   EncoderOptions encoder;
@@ -49,6 +51,8 @@ nlohmann::ordered_json report_json(const ExtractCommand& options, const Encoder&
 void run_extract(const ExtractCommand& options) {
   ImageListOptions list_options;
   list_options.list_file = options.list;
+  list_options.boxes = options.boxes;
+  list_options.frames = options.frames;
   const ImageList list = list_images(options.images, list_options);
   ExtractReport report;
   const Encoder encoder = [&] {
@@ -100,6 +104,8 @@ void add_extract(CLI::App& app, Action& action) {
   add_encoder_options(command, options->encoder, kAutoBackbone);
   add_view_examples(command, options->encoder);
   add_list(command, options->list);
+  add_boxes(command, options->boxes, options->encoder);
+  add_frames(command, options->frames);
   add_example(command, "  annulus extract photos/ --backbone mobilenet-0.25 -o features.safetensors");
   command.callback([options, &action] { action = [options] { run_extract(*options); }; });
 }

@@ -303,6 +303,8 @@ void add_fit(CLI::App& app, Action& action) {
   add_encoder_options(command, options->data.encoder, kAutoBackbone);
   add_view_examples(command, options->data.encoder);
   add_list(command, options->data.list);
+  add_boxes(command, options->data.boxes, options->data.encoder);
+  add_frames(command, options->data.frames);
   add_recipe_options(command, options->recipe);
   add_example(command,
               "  annulus fit photos/ --backbone mobilenet-0.25 -o model.safetensors\n"

@@ -18,6 +18,34 @@ void add_list(CLI::App& command, std::string& list) {
       ->group("Image options");
 }
 
+void add_boxes(CLI::App& command, BoxOptions& boxes, EncoderOptions& encoder) {
+  constexpr const char* kGroup = "Image options";
+  command
+      .add_option("--boxes", boxes.file,
+                  "Boxes in photos, each an example: COCO or MegaDetector JSON, or metadata with x, y, width, height")
+      ->type_name("FILE")
+      ->group(kGroup);
+  command.add_option("--box-confidence", boxes.confidence, "Pass over boxes that MegaDetector is less sure of")
+      ->type_name("FRACTION")
+      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->capture_default_str()
+      ->group(kGroup);
+  command
+      .add_option("--crop-margin", encoder.crop_margin,
+                  "Added on each side of a box, as a fraction of its width (height); default: 0, or the model's")
+      ->type_name("FRACTION")
+      ->group(kGroup);
+}
+
+void add_frames(CLI::App& command, FrameOptions& frames) {
+  constexpr const char* kGroup = "Image options";
+  command.add_option("--every", frames.every, "Take videos too: one frame in each period of so many seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber.description(""))
+      ->group(kGroup);
+  command.add_flag("--scenes", frames.scenes, "Take videos too: the first frame of each scene")->group(kGroup);
+}
+
 void add_base(CLI::App& command, std::string& path) {
   command
       .add_option("--base", path,
@@ -36,8 +64,8 @@ NoteCallback notes_of(ProgressBar& bar) {
 }
 
 LoadOptions load_options(const DataOptions& options, int threads, ProgressBar& bar) {
-  return {options.labels,   options.list,   options.encoder, threads,
-          first_fraction(), bar.callback(), notes_of(bar),   options.verify};
+  return {options.labels, options.list,  options.encoder, threads,       first_fraction(),
+          bar.callback(), notes_of(bar), options.verify,  options.boxes, options.frames};
 }
 
 FeatureSet load_data(const DataOptions& options, int threads, ProgressBar& bar) {

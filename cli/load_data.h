@@ -17,14 +17,21 @@ struct DataOptions {
   std::string path;    // a feature file in any format the store knows, an image, or a folder of images
   std::string labels;  // labels kept in a file of their own; empty: they are in the data, or there are none
   EncoderOptions encoder;
-  std::string list{};  // k-shot list that picks from a folder of images; empty: all of them
-  bool verify = true;  // the checksum of a feature file
+  std::string list{};     // k-shot list that picks from a folder of images; empty: all of them
+  bool verify = true;     // the checksum of a feature file
+  BoxOptions boxes{};     // boxes in photos, each an example
+  FrameOptions frames{};  // frames of videos, each an example
 };
 
 // --labels and --no-verify.
 void add_labels(CLI::App& command, DataOptions& options);
 // --list of extract and fit.
 void add_list(CLI::App& command, std::string& list);
+
+// --boxes, --box-confidence and --crop-margin of the subcommands that take photos.
+void add_boxes(CLI::App& command, BoxOptions& boxes, EncoderOptions& encoder);
+// --every and --scenes.
+void add_frames(CLI::App& command, FrameOptions& frames);
 
 // Notes of the library, shown above the bar, also when the command is quiet.
 NoteCallback notes_of(ProgressBar& bar);

@@ -11,12 +11,14 @@
 #include "annulus/base/error.h"
 #include "annulus/eval/score/known_labels.h"
 #include "annulus/eval/score/prediction_counts.h"
+#include "annulus/learn/model/consensus.h"
 #include "annulus/learn/model/model.h"
 #include "annulus/learn/model/predictor.h"
 #include "annulus/store/files/atomic_file.h"
 #include "annulus/store/models/model_file.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
+#include "cli/load_data.h"
 #include "cli/predict_input.h"
 #include "cli/prediction_format.h"
 #include "cli/terminal/interrupt.h"
@@ -33,6 +35,7 @@ struct PredictOptions {
   std::size_t top = 5;
   std::optional<double> false_reject;  // false-rejection rate
   bool explain = false;
+  std::size_t consensus = 1;  // frames of a video that answer together
   RunOptions run;
 };
 
@@ -100,7 +103,6 @@ void run_predict(const PredictOptions& options) {
   const std::size_t top = std::min(options.top, model.class_names.size());
   const PredictionWriter writer({prediction_format_from(options.format), model.class_names, !set.paths().empty(), top,
                                  fraction > 0.0, options.explain ? &model.support : nullptr, model.epsilon});
-  const Predictor predictor(model, {fraction, options.explain, top, options.run.threads});
   const KnownLabels labels(set, model.class_names);
   PredictionCounts counts;
   LineOutput output(options.output);
@@ -118,7 +120,7 @@ void run_predict(const PredictOptions& options) {
     bar.clear();
     output.write(lines);
   };
-  predict_set(predictor, set, write, progress);
+  predict_frames(model, {fraction, options.explain, top, options.run.threads}, options.consensus, set, write, progress);
   stop_if_interrupted();
   output.finish();
   if (counts.known() != 0) bar.note(accuracy_text(counts, !set.is_train().empty(), fraction > 0.0));
@@ -161,6 +163,15 @@ void add_predict(CLI::App& app, Action& action) {
   add_threads(command, options->run);
   add_quiet(command, options->run);
   add_encoder_options(command, options->input.encoder, "what the model was trained with");
+  add_boxes(command, options->input.boxes, options->input.encoder);
+  add_frames(command, options->input.frames);
+  command
+      .add_option("--consensus", options->consensus,
+                  "Frames of a video, an odd number, whose mean is the prediction of the one in the middle")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""))
+      ->capture_default_str()
+      ->group("Image options");
   add_example(command,
               "  annulus predict model.safetensors photo.jpg more-photos/ --top 3\n"
               "  annulus predict model.safetensors features.safetensors --top 3 --format jsonl -o out.jsonl");

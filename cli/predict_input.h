@@ -14,6 +14,8 @@ namespace annulus::cli {
 struct PredictInput {
   std::vector<std::string> paths;
   std::string labels;      // of a feature file that has none
+  BoxOptions boxes{};      // boxes in photos, each predicted
+  FrameOptions frames{};   // frames of videos, each predicted
   EncoderOptions encoder;  // without a backbone or preprocessing: those that the model was trained with
 };
 

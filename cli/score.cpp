@@ -74,6 +74,8 @@ void add_score(CLI::App& app, Action& action) {
   add_json(command, options->json, "Write the score as JSON (without FILE: to standard output)");
   add_encoder_options(command, options->data.encoder, "what the model was trained with");
   add_list(command, options->data.list);
+  add_boxes(command, options->data.boxes, options->data.encoder);
+  add_frames(command, options->data.frames);
   add_example(command,
               "  annulus score model.safetensors test-photos/ -o report\n"
               "  annulus score model.safetensors features.safetensors --json score.json");

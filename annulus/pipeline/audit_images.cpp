@@ -6,7 +6,6 @@
 
 #include "annulus/base/error.h"
 #include "annulus/pipeline/encode.h"
-#include "annulus/store/images/image_folder.h"
 #include "annulus/store/images/image_inspection.h"
 #include "annulus/vision/preprocess/preprocess.h"
 
@@ -28,11 +27,9 @@ void pair_facts(std::vector<ImageFacts> facts, const FeatureSet& set, AuditOptio
 
 }  // namespace
 
-AuditImages load_audit_images(const std::string& folder, const std::filesystem::path& list_file,
+AuditImages load_audit_images(const std::string& folder, const ImageListOptions& list_options,
                               const EncoderOptions& encoder_options, AuditOptions& audit,
                               const ProgressCallback& progress) {
-  ImageListOptions list_options;
-  list_options.list_file = list_file;
   ImageList list = list_images(folder, list_options);
   if (list.labels.empty()) {
     fail(ErrorKind::kInput,

@@ -1,7 +1,6 @@
 // A folder of images as the input of an audit: features, and properties of each image.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "annulus/eval/audit/audit.h"
 #include "annulus/pipeline/encoder.h"
 #include "annulus/pipeline/extract.h"
+#include "annulus/store/images/image_folder.h"
 #include "annulus/task/feature_set.h"
 
 namespace annulus {
@@ -19,9 +19,9 @@ struct AuditImages {
   ExtractReport extraction;
 };
 
-// Encodes and inspects the images of `folder` (of `list_file` if it is not empty) on audit.threads threads, and fills
+// Encodes and inspects the images of `folder`, as `list_options` chooses them, on audit.threads threads, and fills
 // in the image properties of `audit`. Throws Error{kInput} if the images have no labels.
-AuditImages load_audit_images(const std::string& folder, const std::filesystem::path& list_file,
+AuditImages load_audit_images(const std::string& folder, const ImageListOptions& list_options,
                               const EncoderOptions& encoder_options, AuditOptions& audit,
                               const ProgressCallback& progress);
 

@@ -103,7 +103,9 @@ Encoder open_encoder(const EncoderOptions& options, const ProgressCallback& prog
   for (std::size_t i = 0; i < names.size(); ++i) {
     const ResolvedBackbone found = resolve_backbone(names[i], progress, options.note);
     Backbone backbone(found.file);
-    const PreprocessRecipe recipe = choose_recipe(backbone, recipes[i]);
+    PreprocessRecipe recipe = choose_recipe(backbone, recipes[i]);
+    if (options.crop_margin) recipe.box_margin = *options.crop_margin;
+    check_recipe(recipe);
     encoder.name += (i == 0 ? "" : std::string(kBetweenNames)) + found.name;
     encoder.parts.push_back({found.name, std::move(backbone), recipe});
   }

@@ -17,7 +17,7 @@
 #include "annulus/pipeline/feature_cache.h"
 #include "annulus/store/features/feature_file.h"
 #include "annulus/store/files/byte_lock.h"
-#include "annulus/store/images/image_file.h"
+#include "annulus/store/images/example_image.h"
 #include "annulus/task/feature_set.h"
 #include "annulus/vision/preprocess/preprocess.h"
 
@@ -54,6 +54,7 @@ class Extraction {
         recipe_(recipe),
         options_(options),
         cache_(cache),
+        examples_(decode_options(recipe)),
         positions_(list.paths.size(), kBroken) {}
 
   void run(const ProgressCallback& progress) {
@@ -120,12 +121,9 @@ class Extraction {
     Matrix<float> prepared(images.size(), recipe_.output_size());
     std::vector<float> scratch(backbone_.dimension());
     for (const std::size_t index : images) {
-      std::vector<std::byte> bytes;
-      const bool read = usable(index, [&](const std::string& path) {
-        bytes = load_image_bytes(path, decode_options(recipe_).limits.max_bytes);
-      });
-      if (!read) continue;
-      const Digest digest = view_digest(sha256_digest(bytes), options_.view);
+      ExampleImage image;
+      if (!usable(index, [&](const std::string& path) { image = examples_.open(path); })) continue;
+      const Digest digest = view_digest(digest_of_hex(image.sha256()), options_.view);
       if (found(index, digest, scratch)) continue;
       auto claim = cache_.claim(digest);
       // Another process may have finished it since the cache was read.
@@ -136,8 +134,8 @@ class Extraction {
         deferred_.push_back(index);
         continue;
       }
-      const bool decoded = usable(index, [&](const std::string& path) {
-        write_network_input(bytes, path, recipe_, prepared.row(missing.size()), {}, options_.view);
+      const bool decoded = usable(index, [&](const std::string&) {
+        write_network_input(image.image(recipe_.box_margin), recipe_, prepared.row(missing.size()), options_.view);
       });
       if (!decoded) continue;
       missing.push_back(index);
@@ -176,6 +174,7 @@ class Extraction {
   const PreprocessRecipe& recipe_;
   const ExtractOptions& options_;
   FeatureCache& cache_;
+  ExampleImages examples_;
   std::vector<std::uint64_t> positions_;  // in the cache, one per image
   std::atomic<std::size_t> computed_{0};
   std::atomic<std::size_t> cached_{0};

@@ -77,15 +77,6 @@ std::span<std::byte> bytes_of(T& value) {
   return std::as_writable_bytes(std::span(&value, 1));
 }
 
-Digest digest_of_hex(const std::string& hex) {
-  Digest digest{};
-  const auto value = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
-  for (std::size_t i = 0; i < digest.size(); ++i) {
-    digest[i] = static_cast<std::byte>(value(hex[2 * i]) * 16 + value(hex[2 * i + 1]));
-  }
-  return digest;
-}
-
 std::array<std::byte, 8> row_checksum(const Digest& image, std::span<const float> row) {
   Sha256 sum;
   sum.update(image);
@@ -97,6 +88,15 @@ std::array<std::byte, 8> row_checksum(const Digest& image, std::span<const float
 }
 
 }  // namespace
+
+Digest digest_of_hex(std::string_view hex) {
+  Digest digest{};
+  const auto value = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
+  for (std::size_t i = 0; i < digest.size(); ++i) {
+    digest[i] = static_cast<std::byte>(value(hex[2 * i]) * 16 + value(hex[2 * i + 1]));
+  }
+  return digest;
+}
 
 Digest sha256_digest(std::span<const std::byte> bytes) { return digest_of_hex(sha256_hex(bytes)); }
 

@@ -20,6 +20,7 @@ namespace annulus {
 
 using Digest = std::array<std::byte, 32>;  // SHA-256
 Digest sha256_digest(std::span<const std::byte> bytes);
+Digest digest_of_hex(std::string_view hex);  // of 64 hexadecimal digits, as sha256_hex gives them
 
 // The rows of a cache as a matrix.
 struct CachedRows {

@@ -14,6 +14,7 @@
 #include "annulus/eval/score/known_labels.h"
 #include "annulus/pipeline/encode.h"
 #include "annulus/store/features/feature_file.h"
+#include "annulus/store/images/video_frames.h"
 
 namespace annulus {
 namespace {
@@ -23,21 +24,45 @@ std::string record_entry(const std::map<std::string, std::string>& record, const
   return found == record.end() ? std::string() : found->second;
 }
 
+// Whether a path is to be read as images; a video is one whatever its name where frames are wanted.
+bool is_of_images(const std::filesystem::path& path, const LoadOptions& options) {
+  return holds_images(path) || (options.frames.wanted() && is_video_file(path));
+}
+
 // Adds the images that a path stands for; the labels of a single folder are kept, those of several may disagree. A file
 // among several is not opened yet: when it is missing it is left out like one that is broken.
-void add_images(const std::string& path, bool alone, ImageList& list) {
+void add_images(const std::string& path, bool alone, const LoadOptions& options, ImageList& list) {
   std::error_code ignored;
-  if (!std::filesystem::is_directory(path, ignored) && !(alone && holds_images(path))) {
+  const bool is_listed = std::filesystem::is_directory(path, ignored) || (alone && is_of_images(path, options)) ||
+                         !options.boxes.file.empty() || (options.frames.wanted() && is_video_file(path));
+  if (!is_listed) {
     list.paths.push_back(path);
     return;
   }
-  ImageList found = list_images(path);
+  ImageListOptions list_options;
+  list_options.boxes = options.boxes;
+  list_options.frames = options.frames;
+  ImageList found = list_images(path, list_options);
   if (alone) {
     list = std::move(found);
     return;
   }
   list.paths.insert(list.paths.end(), found.paths.begin(), found.paths.end());
   list.warnings.insert(list.warnings.end(), found.warnings.begin(), found.warnings.end());
+}
+
+// Where a feature file is named, what only images have must not be.
+void reject_image_options(const LoadOptions& options, const std::filesystem::path& path) {
+  if (!options.list.empty()) {
+    fail_field(ErrorKind::kUsage, "list", "expected a folder of images for {}, found {}", path.string());
+  }
+  if (!options.boxes.file.empty()) {
+    fail_field(ErrorKind::kUsage, "boxes", "expected images for {}, found {}", path.string());
+  }
+  if (options.frames.wanted()) {
+    fail_field(ErrorKind::kUsage, options.frames.scenes ? "scenes" : "every", "expected videos for {}, found {}",
+               path.string());
+  }
 }
 
 }  // namespace
@@ -83,15 +108,15 @@ FeatureSet encode_images(const ImageList& list, const std::string& source, const
 
 FeatureSet load_set(const std::filesystem::path& path, const LoadOptions& options) {
   report(options.progress, {"read " + path.string(), 0, 0, {}});
-  if (!holds_images(path)) {
-    if (!options.list.empty()) {
-      fail_field(ErrorKind::kUsage, "list", "expected a folder of images for {}, found {}", path.string());
-    }
+  if (!is_of_images(path, options)) {
+    reject_image_options(options, path);
     return read_features(path, {options.labels, options.verify});
   }
   ImageListOptions list_options;
   list_options.for_training = true;
   list_options.list_file = options.list;
+  list_options.boxes = options.boxes;
+  list_options.frames = options.frames;
   const ImageList list = list_images(path, list_options);
   return encode_images(list, path.string(), open_encoder(options.encoder, options.progress, list.paths.size()),
                        options);
@@ -102,7 +127,7 @@ FeatureSet load_prediction_images(std::span<const std::string> paths, const Mode
   const Encoder encoder = open_encoder_of(model, model_name, options.encoder, options.progress);
   const bool alone = paths.size() == 1;
   ImageList list;
-  for (const std::string& path : paths) add_images(path, alone, list);
+  for (const std::string& path : paths) add_images(path, alone, options, list);
   FeatureSet set =
       encode_images(list, alone ? paths.front() : fmt::format("{} inputs", paths.size()), encoder, options);
   check_features(set, model, model_name);
@@ -111,10 +136,8 @@ FeatureSet load_prediction_images(std::span<const std::string> paths, const Mode
 
 FeatureSet load_scoring_set(const std::string& path, const Model& model, const std::string& model_name,
                             const LoadOptions& options) {
-  if (!holds_images(path)) {
-    if (!options.list.empty()) {
-      fail_field(ErrorKind::kUsage, "list", "expected a folder of images for {}, found {}", path);
-    }
+  if (!is_of_images(path, options)) {
+    reject_image_options(options, path);
     FeatureSet set = read_features(path, {options.labels, options.verify});
     KnownLabels(set, model.class_names).check(path);
     check_features(set, model, model_name);
@@ -125,6 +148,8 @@ FeatureSet load_scoring_set(const std::string& path, const Model& model, const s
   }
   ImageListOptions list_options;
   list_options.list_file = options.list;
+  list_options.boxes = options.boxes;
+  list_options.frames = options.frames;
   const ImageList list = list_images(path, list_options);
   KnownLabels(list.labels, list.class_names, list.is_train, model.class_names).check(path);
   const Encoder encoder = open_encoder_of(model, model_name, options.encoder, options.progress);
@@ -149,9 +174,10 @@ FeatureSet load_prediction_image(std::span<const std::byte> file, const std::str
 
 FeatureSet load_prediction_set(std::span<const std::string> paths, const Model& model, const std::string& model_name,
                                const LoadOptions& options) {
-  if (paths.size() != 1 || holds_images(paths.front())) {
+  if (paths.size() != 1 || is_of_images(paths.front(), options)) {
     return load_prediction_images(paths, model, model_name, options);
   }
+  reject_image_options(options, paths.front());
   FeatureSet set = read_features(paths.front(), {options.labels, options.verify});
   check_features(set, model, model_name);
   return set;

@@ -24,6 +24,8 @@ struct LoadOptions {
   ProgressCallback progress{};   // empty: nobody is watching
   NoteCallback note{};           // empty: nobody listens
   bool verify = true;            // as ReadOptions has it
+  BoxOptions boxes{};            // boxes in photos, each an example; the encoder has their margin
+  FrameOptions frames{};         // frames of videos, each an example
 };
 
 // Features to learn from or to evaluate on: reads a feature file, or computes the features of an image or a folder of
@@ -35,8 +37,8 @@ FeatureSet load_set(const std::filesystem::path& path, const LoadOptions& option
 // load_prediction_images. `model_name` stands for the model in messages. Throws as load_set and check_features do.
 FeatureSet load_prediction_set(std::span<const std::string> paths, const Model& model, const std::string& model_name,
                                const LoadOptions& options);
-// Images and folders of images, encoded as those that the model was trained on. Labels of a single folder are kept;
-// those of several may disagree and are not.
+// Images, boxes in images and folders of images, encoded as those that the model was trained on. Labels of a single
+// folder are kept; those of several may disagree and are not.
 FeatureSet load_prediction_images(std::span<const std::string> paths, const Model& model, const std::string& model_name,
                                   const LoadOptions& options);
 // Labelled features to score a model on: a feature file or a folder of images. Missing labels, labels of which the

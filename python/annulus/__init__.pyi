@@ -163,6 +163,7 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         preprocess: Optional[str] = None,
         views: Union[str, int, None] = None,
         cache: Optional[Path] = None,
+        crop_margin: Optional[float] = None,
         n_jobs: Optional[int] = None,
         verbose: bool = False,
         progress: Optional[Progress] = None,
@@ -191,7 +192,7 @@ class Report:
 class AuditReport(Report):
     findings: list[dict[str, Any]]
 
-def list_images(folder: Path) -> ImageList: ...
+def list_images(folder: Path, boxes: Optional[Path] = None) -> ImageList: ...
 def read_features(path: Path) -> tuple[NDArray[np.float32], Optional[NDArray[Any]]]: ...
 def save(model: Union[ModelClassifier, Pipeline], path: Path) -> None: ...
 def load(path: Path, images: bool = False, backbone: Optional[Path] = None) -> Any: ...

@@ -124,7 +124,14 @@ class FeatureSet:
     def save(self, path: str) -> None: ...
 
 class Encoder:
-    def __init__(self, backbone: str = "", preprocess: str = "", views: str = "", progress: Progress = None) -> None: ...
+    def __init__(
+        self,
+        backbone: str = "",
+        preprocess: str = "",
+        views: str = "",
+        crop_margin: Optional[float] = None,
+        progress: Progress = None,
+    ) -> None: ...
     @property
     def name(self) -> str: ...
     @property
@@ -168,6 +175,8 @@ def load_set(
     backbone: str = "",
     preprocess: str = "",
     cache: str = "",
+    boxes: str = "",
+    crop_margin: Optional[float] = None,
     threads: int = 0,
     views: str = "",
     progress: Progress = None,
@@ -175,7 +184,7 @@ def load_set(
 def check_provenance(
     model: dict[str, str], model_source: str, features: dict[str, str], source: str
 ) -> None: ...
-def list_images(root: str) -> tuple[list[str], NDArray[np.int32], list[str]]: ...
+def list_images(root: str, boxes: str = "") -> tuple[list[str], NDArray[np.int32], list[str]]: ...
 def evaluate(
     train: FeatureSet,
     test: Optional[FeatureSet],
@@ -214,6 +223,7 @@ def audit_folder(
     preprocess: str = "",
     views: str = "",
     cache: str = "",
+    crop_margin: Optional[float] = None,
     suspects: float = 0.05,
     seed: int = 0,
     threads: int = 0,

@@ -28,6 +28,9 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         "flip" encodes the mean of each image and its mirror image, a number N that of the image and N - 1 random crops of it.
     cache : path, optional
         Where features are kept; None is the user's cache.
+    crop_margin : float, optional
+        Added on each side of boxes, as a fraction of their width (height); None is 0. A box in a photo is a path such as
+        ``"photo.jpg#xywh=10,20,30,40"``; ``list_images`` gives those of a folder or a file of boxes.
     n_jobs, verbose, progress : as in ``FewShotClassifier``
 
     Examples
@@ -40,11 +43,13 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
     >>> birds.fit(["robin.jpg", "wren.jpg"], ["robin", "wren"])  # doctest: +SKIP
     """
 
-    def __init__(self, backbone="auto", *, preprocess=None, views=None, cache=None, n_jobs=None, verbose=False, progress=None):
+    def __init__(self, backbone="auto", *, preprocess=None, views=None, cache=None, crop_margin=None, n_jobs=None, verbose=False,
+                 progress=None):
         self.backbone = backbone
         self.preprocess = preprocess
         self.views = views
         self.cache = cache
+        self.crop_margin = crop_margin
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.progress = progress
@@ -58,7 +63,7 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         return self
 
     def _open(self, backbone):
-        self._encoder = _core.Encoder(os.fspath(backbone or ""), self.preprocess or "", str(self.views or ""),
+        self._encoder = _core.Encoder(os.fspath(backbone or ""), self.preprocess or "", str(self.views or ""), self.crop_margin,
                                       progress=listener(self.verbose, self.progress))
 
     def transform(self, X):
@@ -147,8 +152,11 @@ class ImageList:
         return len(self.paths)
 
 
-def list_images(folder):
+def list_images(folder, boxes=None):
     """The images of a folder with their labels: a folder a class, or metadata.csv, as `annulus fit` reads them.
+
+    With ``boxes``, COCO's or MegaDetector's JSON or metadata with x, y, width and height, each box in a photo is one, and its path
+    ends in ``#xywh=...``; photos without a box are left out. ``folder`` may be such a JSON file itself.
 
     >>> import annulus, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -159,7 +167,7 @@ def list_images(folder):
     >>> photos.labels.tolist()
     ['robin', 'wren']
     """
-    paths, labels, names = _core.list_images(os.fspath(folder))
+    paths, labels, names = _core.list_images(os.fspath(folder), os.fspath(boxes or ""))
     return ImageList(np.asarray(paths, dtype=object), np.asarray(names, dtype=object)[labels])
 
 

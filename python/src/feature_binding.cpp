@@ -152,18 +152,22 @@ void add_feature_set(py::module_& module) {
   module.def(
       "load_set",
       [](const std::filesystem::path& path, const std::string& backbone, const std::string& preprocess,
-         const std::string& cache, int threads, const std::string& views, const py::object& progress) {
+         const std::string& cache, const std::filesystem::path& boxes, std::optional<double> crop_margin, int threads,
+         const std::string& views, const py::object& progress) {
         return without_lock(progress, [&](const ProgressCallback& heard) {
           LoadOptions options;
           options.encoder = {backbone, preprocess, cache, false, warn_user};
           options.encoder.views = views_of(views);
+          options.encoder.crop_margin = crop_margin;
+          options.boxes.file = boxes;
           options.threads = threads;
           options.progress = heard;
           return std::make_shared<FeatureSet>(load_set(path, options));
         });
       },
       py::arg("path"), py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("cache") = "",
-      py::arg("threads") = 0, py::arg("views") = "", py::arg("progress") = py::none());
+      py::arg("boxes") = "", py::arg("crop_margin") = py::none(), py::arg("threads") = 0, py::arg("views") = "",
+      py::arg("progress") = py::none());
 }
 
 }  // namespace
@@ -172,15 +176,16 @@ void add_features(py::module_& module) {
   add_feature_set(module);
   py::class_<Encoder, std::shared_ptr<Encoder>>(module, "Encoder")
       .def(py::init([](const std::string& backbone, const std::string& preprocess, const std::string& views,
-                       const py::object& progress) {
+                       std::optional<double> crop_margin, const py::object& progress) {
              return without_lock(progress, [&](const ProgressCallback& heard) {
                EncoderOptions options{backbone, preprocess, "", false, warn_user};
                options.views = views_of(views);
+               options.crop_margin = crop_margin;
                return std::make_shared<Encoder>(open_encoder(options, heard));
              });
            }),
            py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("views") = "",
-           py::arg("progress") = py::none())
+           py::arg("crop_margin") = py::none(), py::arg("progress") = py::none())
       .def_readonly("name", &Encoder::name)
       .def_property_readonly("dimension", [](const Encoder& encoder) { return encoder.dimension(); })
       .def_property_readonly("provenance", [](const Encoder& encoder) { return feature_provenance(encoder); })
@@ -192,13 +197,14 @@ void add_features(py::module_& module) {
              py::arg("source"));
   module.def(
       "list_images",
-      [](const std::filesystem::path& root) {
+      [](const std::filesystem::path& root, const std::filesystem::path& boxes) {
         ImageListOptions options;
         options.for_training = true;
+        options.boxes.file = boxes;
         const ImageList list = list_images(root, options);
         return py::make_tuple(list.paths, array_of(list.labels), list.class_names);
       },
-      py::arg("root"));
+      py::arg("root"), py::arg("boxes") = "");
 }
 
 }  // namespace annulus::python

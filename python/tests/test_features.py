@@ -102,6 +102,21 @@ def test_images_that_are_none(extractor, photos, tmp_path):
         extractor.transform([tmp_path / "none.png"])
 
 
+def test_boxes_are_images_of_their_own(extractor, photos, tmp_path):
+    first = sorted((photos / "red").iterdir())[0]
+    boxes = tmp_path / "boxes.csv"
+    boxes.write_text(f"file_name,x,y,width,height\nred/{first.name},0,0,8,16\nred/{first.name},4,4,8,8\n")
+    images = annulus.list_images(photos, boxes=boxes)
+    assert images.paths.tolist() == [f"{first}#xywh=0,0,8,16", f"{first}#xywh=4,4,8,8"]
+    assert images.labels.tolist() == ["red", "red"]
+    picture = Image.open(first)
+    expected = extractor.transform([picture.crop((0, 0, 8, 16)), picture.crop((4, 4, 12, 12))])
+    assert np.array_equal(extractor.transform(images.paths), expected)
+    wide = clone(extractor).set_params(crop_margin=0.5).fit()
+    assert wide.provenance_["preprocessing"].endswith(" margin=0.5")
+    assert np.array_equal(wide.transform(images.paths[1:]), extractor.transform([first]))
+
+
 def test_copies_open_the_network_again(extractor, photos):
     paths = sorted(photos.rglob("*.png"))[:2]
     again = pickle.loads(pickle.dumps(extractor))

@@ -153,6 +153,40 @@ TEST_F(ExtractTest, NeitherThreadsNorBatchesNorCachesChangeTheFile) {
   EXPECT_EQ(std::memcmp(a.data(), b.data(), 39 * by_one.dimension() * sizeof(float)), 0);
 }
 
+TEST_F(ExtractTest, BoxesAreExamplesOfTheirOwnInFileAndCache) {
+  ImageList list = list_images(folder_ / "images");
+  const std::string photo = list.paths[3];
+  list.paths = {photo, photo + "#xywh=0,0,8,16", photo + "#xywh=percent:50,0,50,100", photo + "#xywh=90,0,8,16"};
+  list.labels = {0, 0, 1, 1};
+  ExtractOptions options;
+  options.cache = folder_ / "cache";
+  options.type = FeatureType::kFloat32;
+  const Backbone backbone(model("vector"));
+  const auto rows_of = [&](const std::string& recipe, std::size_t computed) {
+    const ExtractReport report = extract(list, backbone, recipe_from_text(recipe), options, folder_ / "f.safetensors");
+    EXPECT_EQ(report.computed, computed);
+    EXPECT_EQ(report.broken, 1U);  // the box beside the picture
+    EXPECT_NE(report.reasons.at(0).find("expected a box inside of the picture"), std::string::npos);
+    const FeatureSet set = read_features(folder_ / "f.safetensors");
+    EXPECT_EQ(set.paths()[2], list.paths[2]);
+    Matrix<float> rows(3, backbone.dimension());
+    set.copy_rows(0, rows.view());
+    return rows;
+  };
+  const Matrix<float> rows = rows_of(kRecipe, 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    Matrix<float> prepared(1, 3 * 8 * 8);
+    preprocess(read_image(list.paths[i]), recipe_from_text(kRecipe), prepared.row(0));
+    Matrix<float> expected(1, backbone.dimension());
+    backbone.run(prepared.view(), 8, 8, expected.view());
+    EXPECT_EQ(std::memcmp(expected.data(), rows.row(i).data(), backbone.dimension() * sizeof(float)), 0) << i;
+  }
+  rows_of(kRecipe, 0);
+  // Another margin is another preprocessing, with a cache of its own; half a box more on each side is the whole photo.
+  const Matrix<float> wide = rows_of(std::string(kRecipe) + " margin=1", 3);
+  EXPECT_EQ(std::memcmp(wide.row(1).data(), rows.row(0).data(), backbone.dimension() * sizeof(float)), 0);
+}
+
 TEST_F(ExtractTest, BrokenImagesAreNamedAndLeftOut) {
   const ImageList list = list_images(folder_ / "images");
   std::ofstream(list.paths[3], std::ios::binary) << "no image at all";

@@ -162,5 +162,37 @@ TEST_F(LoadImages, InputsOfAModelKeepTheLabelsOfOneFolderOnly) {
   EXPECT_TRUE(std::equal(by_path.row(0).begin(), by_path.row(0).end(), by_bytes.row(0).begin()));
 }
 
+TEST_F(LoadImages, BoxesArePredictedEachWithTheMarginOfTheModel) {
+  const std::filesystem::path boxes =
+      folder_.write("boxes.csv", "file,x,y,width,height\neven/2.png,0,0,4,8\neven/2.png,4,0,4,8\nodd/1.png,2,2,8,8\n");
+  LoadOptions cropping = options_;
+  cropping.boxes.file = boxes;
+  cropping.encoder.crop_margin = 0.25;
+  const FeatureSet set = load_set(photos(), cropping);
+  ASSERT_EQ(set.rows(), 3U);
+  EXPECT_TRUE(set.paths()[1].ends_with("even/2.png#xywh=4,0,4,8")) << set.paths()[1];
+  EXPECT_TRUE(set.provenance().at("preprocessing").ends_with(" margin=0.25"));
+  EXPECT_EQ(notes_.size(), 1U);  // four photos have no box
+
+  Model model = model_of(set.dimension());
+  model.provenance = set.provenance();
+  options_.encoder.preprocess.clear();
+  options_.boxes.file = boxes;
+  const std::vector<std::string> one{photos()};
+  EXPECT_EQ(content_checksum(load_prediction_set(one, model, "m", options_)), content_checksum(set));
+  options_.boxes.file.clear();
+  const std::vector<std::string> named{set.paths()[1]};
+  const FeatureSet alone = load_prediction_set(named, model, "m", options_);
+  Matrix<float> expected(3, set.dimension());
+  Matrix<float> found(1, set.dimension());
+  set.copy_rows(0, expected.view());
+  alone.copy_rows(0, found.view());
+  EXPECT_TRUE(std::equal(found.row(0).begin(), found.row(0).end(), expected.row(1).begin()));
+  EXPECT_FALSE(std::equal(found.row(0).begin(), found.row(0).end(), expected.row(0).begin()));
+
+  options_.encoder.crop_margin = 0.5;
+  expect_error(ErrorKind::kInput, "preprocessing", [&] { load_prediction_set(named, model, "m", options_); });
+}
+
 }  // namespace
 }  // namespace annulus

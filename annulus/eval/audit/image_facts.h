@@ -9,7 +9,7 @@ namespace annulus {
 
 struct ImageFacts {
   std::string path;
-  std::string sha256;     // of the file; empty: it could not be read
+  std::string sha256;     // of the file, or of a part of it; empty: it could not be read
   std::string error;      // why it cannot be used; empty: it can
   std::size_t width = 0;  // pixels, upright
   std::size_t height = 0;

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "annulus/base/json_string.h"
+#include "annulus/base/media_fragment.h"
 
 namespace annulus {
 namespace {
@@ -22,6 +24,24 @@ void write_number(T value, std::string& out) {
   const std::size_t begin = out.size();
   fmt::format_to(std::back_inserter(out), "{}", value);
   if (out.find_first_of(".e", begin) == std::string::npos) out += ".0";
+}
+
+// The pieces of a path that names a part of a file.
+void write_fragment(const MediaFragment& fragment, std::string& out) {
+  if (fragment.whole()) return;
+  out += ",\"file\":" + json_string(fragment.file);
+  if (fragment.seconds) {
+    out += ",\"seconds\":";
+    write_number(*fragment.seconds, out);
+  }
+  if (!fragment.box) return;
+  const MediaBox& box = *fragment.box;
+  for (const auto& [key, value] : {std::pair{",\"box\":{\"x\":", box.x}, std::pair{",\"y\":", box.y},
+                                   std::pair{",\"width\":", box.width}, std::pair{",\"height\":", box.height}}) {
+    out += key;
+    write_number(value, out);
+  }
+  out += box.percent ? ",\"unit\":\"percent\"}" : ",\"unit\":\"pixel\"}";
 }
 
 }  // namespace
@@ -70,6 +90,7 @@ void PredictionJson::write(const PredictionJsonRow& row, std::string& out) const
   const auto to = std::back_inserter(out);
   if (row.path) {
     fmt::format_to(to, "{{\"path\":{}", json_string(*row.path));
+    write_fragment(parse_media_fragment(*row.path), out);
   } else {
     fmt::format_to(to, "{{\"row\":{}", row.row);
   }

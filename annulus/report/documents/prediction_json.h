@@ -24,11 +24,12 @@ struct PredictionJsonRow {
 };
 
 // Writes {"path" or "row", "label", "probability", "top": [{"label", "probability"}, ...]}, the most probable class
-// first. Where rows may be rejected it adds "unknown", "unknown_score" and "best" after the probability; a rejected row
-// has the label "unknown", and "best" is its most probable class. Where the prediction is explained it ends in
-// "explain": {"nearest": [{"path", "training_row", "label", "cosine"}, ...], "runner_up": {"label", "probability"},
-// "boundary_distance", "epsilon"}. Numbers have the fewest digits that give the same float back; what is not finite is
-// null.
+// first. A path that names a part of a file (base/media_fragment.h) is followed by its pieces: "file", "seconds" of a
+// video and "box": {"x", "y", "width", "height", "unit": "pixel" or "percent"}. Where rows may be rejected it adds
+// "unknown", "unknown_score" and "best" after the probability; a rejected row has the label "unknown", and "best" is
+// its most probable class. Where the prediction is explained it ends in "explain": {"nearest": [{"path",
+// "training_row", "label", "cosine"}, ...], "runner_up": {"label", "probability"}, "boundary_distance", "epsilon"}.
+// Numbers have the fewest digits that give the same float back; what is not finite is null.
 class PredictionJson {
  public:
   // `support` holds the training examples that explanations name and must outlive this; `epsilon` is the radius that

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "annulus/base/error.h"
+#include "annulus/store/images/example_image.h"
 
 namespace annulus {
 namespace {
@@ -55,7 +56,7 @@ std::vector<std::byte> load_image_bytes(const std::filesystem::path& path, std::
 }
 
 Image read_image(const std::filesystem::path& path, const DecodeOptions& options) {
-  return decode_image(load_image_bytes(path, options.limits.max_bytes), options, path.string());
+  return ExampleImages(options).open(path.string()).image();
 }
 
 }  // namespace annulus

@@ -13,7 +13,7 @@ namespace annulus {
 // Error{kFormat} if it is larger.
 std::vector<std::byte> load_image_bytes(const std::filesystem::path& path, std::size_t max_bytes);
 
-// The decoded file; errors name its path.
+// The decoded file, or the box in it that `path` names (base/media_fragment.h); errors name the path.
 Image read_image(const std::filesystem::path& path, const DecodeOptions& options = {});
 
 }  // namespace annulus

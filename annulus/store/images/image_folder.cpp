@@ -11,10 +11,14 @@
 #include <utility>
 
 #include "annulus/base/error.h"
+#include "annulus/base/media_fragment.h"
 #include "annulus/store/features/label_column.h"
 #include "annulus/store/formats/json_text.h"
+#include "annulus/store/images/box_file.h"
 #include "annulus/store/images/image_rows.h"
+#include "annulus/store/images/video_frames.h"
 #include "annulus/vision/image/image_type.h"
+#include "annulus/vision/video/video_type.h"
 
 namespace annulus {
 namespace {
@@ -40,6 +44,11 @@ bool is_hidden(const fs::path& path) {
 // Counts skipped files and reports them in a few sentences.
 class PassedOver {
  public:
+  explicit PassedOver(bool takes_videos) : takes_videos_(takes_videos) {}
+
+  bool takes(const fs::path& path) const {
+    return has_image_extension(path) || (takes_videos_ && is_video_extension(path.extension().string()));
+  }
   void hidden() { ++hidden_; }
   void other(const fs::path& path) { ++others_[is_utf8(lower_extension(path)) ? lower_extension(path) : "?"]; }
   void sentence(std::string text) { sentences_.push_back(std::move(text)); }
@@ -60,6 +69,7 @@ class PassedOver {
   }
 
  private:
+  bool takes_videos_;
   std::size_t hidden_ = 0;
   std::map<std::string, std::size_t> others_;
   std::vector<std::string> sentences_;
@@ -85,7 +95,7 @@ Entries entries_of(const fs::path& folder, PassedOver& passed_over) {
       passed_over.sentence(fmt::format("passed over {}: its name is not UTF-8 text", printable(path)));
     } else if (fs::is_directory(status)) {
       entries.folders.push_back(path);
-    } else if (!has_image_extension(path)) {
+    } else if (!passed_over.takes(path)) {
       passed_over.other(path);
     } else if (fs::is_regular_file(status)) {
       entries.images.push_back(path);
@@ -183,7 +193,7 @@ bool is_split_layout(const Entries& entries) {
 void read_split(const fs::path& folder, bool is_train, const ImageListOptions& options, PassedOver& passed_over,
                 ImageRows& out) {
   if (const fs::path metadata = find_metadata(folder); !metadata.empty()) {
-    ImageRows rows = read_metadata(metadata, folder);
+    ImageRows rows = read_metadata(metadata, std::span(&folder, 1));
     for (ImageRow& row : rows.rows) {
       row.is_train = is_train;
       out.rows.push_back(std::move(row));
@@ -214,8 +224,10 @@ void read_splits(const Entries& entries, const ImageListOptions& options, Passed
 
 ImageRows read_folder(const fs::path& root, const ImageListOptions& options) {
   ImageRows out;
-  if (const fs::path metadata = find_metadata(root); !metadata.empty()) return read_metadata(metadata, root);
-  PassedOver passed_over;
+  if (const fs::path metadata = find_metadata(root); !metadata.empty()) {
+    return read_metadata(metadata, std::span(&root, 1));
+  }
+  PassedOver passed_over(options.frames.wanted());
   const Entries entries = entries_of(root, passed_over);
   if (is_split_layout(entries)) {
     warn_of_stray(root, entries, passed_over);
@@ -231,13 +243,16 @@ ImageRows read_folder(const fs::path& root, const ImageListOptions& options) {
 }
 
 ImageRows read_any_layout(const fs::path& root, const ImageListOptions& options) {
+  const MediaFragment fragment = parse_media_fragment(root.string());
   std::error_code error;
-  const fs::file_status status = fs::status(root, error);
+  const fs::file_status status = fs::status(fragment.file, error);
   if (!fs::exists(status)) fail(ErrorKind::kIo, "{}: there is no such file or folder", printable(root));
   if (!options.list_file.empty()) return read_list_file(options.list_file, root);
   if (fs::is_directory(status)) return read_folder(root, options);
   const std::string extension = lower_extension(root);
-  if (extension == ".csv" || extension == ".jsonl") return read_metadata(root, root.parent_path());
+  if (extension == ".json") return read_boxes_as_rows(root, options.boxes);
+  const fs::path folder = root.parent_path();
+  if (extension == ".csv" || extension == ".jsonl") return read_metadata(root, std::span(&folder, 1));
   return {{{root.string(), std::nullopt, std::nullopt}}, {}};
 }
 
@@ -255,7 +270,9 @@ bool all_have(const ImageRows& rows, const fs::path& root, const char* what, con
 
 bool holds_images(const fs::path& path) {
   std::error_code error;
-  return fs::is_directory(path, error) || has_image_extension(path);
+  const fs::path file = parse_media_fragment(path.string()).file;
+  return fs::is_directory(path, error) || has_image_extension(file) || is_video_extension(file.extension().string()) ||
+         lower_extension(path) == ".json";
 }
 
 bool has_image_extension(const fs::path& path) { return is_image_extension(path.extension().string()); }
@@ -303,7 +320,10 @@ ImageList image_list_of(ImageRows rows, const fs::path& root, bool labels_expect
 }
 
 ImageList list_images(const fs::path& root, const ImageListOptions& options) {
-  return image_list_of(read_any_layout(root, options), root, options.for_training);
+  ImageRows rows = read_any_layout(root, options);
+  if (options.frames.wanted()) rows = frames_of_rows(std::move(rows), options.frames);
+  if (!options.boxes.file.empty()) rows = boxes_of_rows(std::move(rows), root, options.boxes);
+  return image_list_of(std::move(rows), root, options.for_training);
 }
 
 }  // namespace annulus

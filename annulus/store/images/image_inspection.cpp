@@ -4,10 +4,9 @@
 #include <array>
 #include <cmath>
 
-#include "annulus/base/checksum.h"
 #include "annulus/base/error.h"
 #include "annulus/base/parallel_progress.h"
-#include "annulus/store/images/image_file.h"
+#include "annulus/store/images/example_image.h"
 #include "annulus/vision/image/thumbnail.h"
 
 namespace annulus {
@@ -49,13 +48,13 @@ void describe(const Image& image, ImageFacts& facts) {
   }
 }
 
-ImageFacts inspect(const std::string& path, const DecodeOptions& options) {
+ImageFacts inspect(const std::string& path, ExampleImages& images) {
   ImageFacts facts;
   facts.path = path;
   try {
-    const auto bytes = load_image_bytes(path, options.limits.max_bytes);
-    facts.sha256 = sha256_hex(bytes);
-    describe(decode_image(bytes, options, path), facts);
+    const ExampleImage image = images.open(path);
+    facts.sha256 = image.sha256();
+    describe(image.image(), facts);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kCancelled || error.kind() == ErrorKind::kInternal) throw;
     facts.error = error.what();
@@ -68,8 +67,9 @@ ImageFacts inspect(const std::string& path, const DecodeOptions& options) {
 std::vector<ImageFacts> inspect_images(std::span<const std::string> paths, const DecodeOptions& options, int threads,
                                        const ProgressCallback& progress) {
   std::vector<ImageFacts> facts(paths.size());
+  ExampleImages images(options);
   parallel_for_with_progress(threads, paths.size(), "look at images", progress,
-                             [&](std::size_t i) { facts[i] = inspect(paths[i], options); });
+                             [&](std::size_t i) { facts[i] = inspect(paths[i], images); });
   return facts;
 }
 

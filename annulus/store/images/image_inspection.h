@@ -11,8 +11,8 @@
 
 namespace annulus {
 
-// The properties of each file, in the order given. A file that cannot be read or decoded has an `error` instead of
-// throwing. Memory: one image per thread. Throws Error{kCancelled} when progress asks to stop.
+// The properties of each file, or box in a file, in the order given. One that cannot be read or decoded has an `error`
+// instead of throwing. Memory: one image per thread. Throws Error{kCancelled} when progress asks to stop.
 std::vector<ImageFacts> inspect_images(std::span<const std::string> paths, const DecodeOptions& options, int threads,
                                        const ProgressCallback& progress = {});
 

@@ -1,20 +1,15 @@
 // metadata.csv and metadata.jsonl as Hugging Face's image folders have them.
 #include <algorithm>
 #include <array>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "annulus/base/error.h"
-#include "annulus/store/files/mapped_file.h"
-#include "annulus/store/formats/csv_reader.h"
 #include "annulus/store/formats/json_text.h"
 #include "annulus/store/images/image_rows.h"
+#include "annulus/store/images/metadata_records.h"
 
 namespace annulus {
 namespace {
-
-using Record = std::map<std::string, std::string, std::less<>>;
 
 constexpr std::array<std::string_view, 6> kFileColumns = {"file_name", "filename", "file", "path", "image", "name"};
 constexpr std::array<std::string_view, 7> kLabelColumns = {"label",    "class",  "class_name", "label_name",
@@ -22,14 +17,14 @@ constexpr std::array<std::string_view, 7> kLabelColumns = {"label",    "class", 
 
 // The first of `names` that the record has, and its value.
 template <class Names>
-const std::string* find_any(const Record& record, const Names& names) {
+const std::string* find_any(const MetadataRecord& record, const Names& names) {
   for (const std::string_view name : names) {
     if (const auto found = record.find(name); found != record.end()) return &found->second;
   }
   return nullptr;
 }
 
-std::optional<bool> train_flag(const Record& record, const std::string& where) {
+std::optional<bool> train_flag(const MetadataRecord& record, const std::string& where) {
   if (const auto split = record.find("split"); split != record.end()) return split->second == "train";
   if (const auto flag = record.find("is_train"); flag != record.end()) {
     if (flag->second == "1" || flag->second == "true" || flag->second == "True") return true;
@@ -39,17 +34,13 @@ std::optional<bool> train_flag(const Record& record, const std::string& where) {
   return std::nullopt;
 }
 
-ImageRow row_from(const Record& record, const std::filesystem::path& folder, const std::string& where) {
+ImageRow row_from(const MetadataRecord& record, std::span<const std::filesystem::path> folders,
+                  const std::string& where) {
   const std::string* const name = find_any(record, kFileColumns);
   if (name == nullptr || name->empty()) fail(ErrorKind::kFormat, "{}: expected a file_name, found none", where);
   if (!is_utf8(*name)) fail(ErrorKind::kFormat, "{}: expected the file_name to be UTF-8 text", where);
   ImageRow row;
-  const std::filesystem::path path = folder / *name;
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) {
-    fail(ErrorKind::kInput, "{}: expected the image {}, found no such file", where, path.string());
-  }
-  row.path = path.string();
+  row.path = find_image(*name, folders, where);
   if (const std::string* const label = find_any(record, kLabelColumns)) {
     if (label->empty() || !is_utf8(*label)) {
       fail(ErrorKind::kFormat, "{}: expected a label for {}, found {}", where, *name,
@@ -62,44 +53,27 @@ ImageRow row_from(const Record& record, const std::filesystem::path& folder, con
   return row;
 }
 
-void read_csv(std::string_view text, const std::string& source, const std::filesystem::path& folder, ImageRows& out) {
-  CsvReader reader(text, source);
-  std::vector<std::string_view> fields;
-  if (!reader.next(fields)) return;
-  const std::vector<std::string> header(fields.begin(), fields.end());
-  while (reader.next(fields)) {
-    const std::string where = fmt::format("{}: line {}", source, reader.line());
-    if (fields.size() != header.size()) {
-      fail(ErrorKind::kFormat, "{}: expected {} fields as in the first line, found {}", where, header.size(),
-           fields.size());
-    }
-    Record record;
-    for (std::size_t i = 0; i < header.size(); ++i) record.emplace(header[i], fields[i]);
-    out.rows.push_back(row_from(record, folder, where));
-  }
-}
-
-void read_jsonl(std::string_view text, const std::string& source, const std::filesystem::path& folder, ImageRows& out) {
-  std::size_t line = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view content = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    ++line;
-    if (content.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    const std::string where = fmt::format("{}: line {}", source, line);
-    const auto object = nlohmann::json::parse(content, nullptr, false);
-    if (!object.is_object()) fail(ErrorKind::kFormat, "{}: expected a JSON object", where);
-    Record record;
-    for (const auto& [key, value] : object.items()) {
-      if (value.is_string()) record.emplace(key, value.get<std::string>());
-      if (value.is_number_integer() || value.is_boolean()) record.emplace(key, value.dump());
-    }
-    out.rows.push_back(row_from(record, folder, where));
+// Boxes are fractions of the sides where all boxes of the file can be; paths then name them.
+void add_boxes(const std::vector<std::optional<MediaBox>>& boxes, ImageRows& rows) {
+  const bool relative =
+      std::all_of(boxes.begin(), boxes.end(), [](const auto& box) { return !box || may_be_relative(*box); });
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    if (!boxes[i]) continue;
+    if (rows.rows[i].group.empty()) rows.rows[i].group = rows.rows[i].path;
+    rows.rows[i].path = to_text({rows.rows[i].path, {}, relative ? percent_box(*boxes[i]) : *boxes[i]});
   }
 }
 
 }  // namespace
+
+std::string find_image(const std::string& name, std::span<const std::filesystem::path> folders,
+                       const std::string& where) {
+  for (const std::filesystem::path& folder : folders) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(folder / name, ignored)) return (folder / name).string();
+  }
+  fail(ErrorKind::kInput, "{}: expected the image {}, found no such file", where, (folders.front() / name).string());
+}
 
 std::filesystem::path find_metadata(const std::filesystem::path& folder) {
   for (const char* const name : {"metadata.csv", "metadata.jsonl"}) {
@@ -109,15 +83,15 @@ std::filesystem::path find_metadata(const std::filesystem::path& folder) {
   return {};
 }
 
-ImageRows read_metadata(const std::filesystem::path& metadata, const std::filesystem::path& folder) {
-  const MappedFile file(metadata);
+ImageRows read_metadata(const std::filesystem::path& metadata, std::span<const std::filesystem::path> folders) {
   const std::string source = metadata.string();
   ImageRows rows;
-  if (metadata.extension() == ".jsonl") {
-    read_jsonl(as_text(file.bytes()), source, folder, rows);
-  } else {
-    read_csv(as_text(file.bytes()), source, folder, rows);
-  }
+  std::vector<std::optional<MediaBox>> boxes;
+  read_metadata_records(metadata, [&](const MetadataRecord& record, const std::string& where) {
+    rows.rows.push_back(row_from(record, folders, where));
+    boxes.push_back(box_of_record(record, where));
+  });
+  add_boxes(boxes, rows);
   const auto labelled = static_cast<std::size_t>(std::count_if(
       rows.rows.begin(), rows.rows.end(), [](const ImageRow& row) { return row.class_name.has_value(); }));
   if (labelled == 0 && !rows.rows.empty()) {

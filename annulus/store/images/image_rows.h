@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,13 @@ struct ImageRows {
 // The metadata file of a folder (metadata.csv, then metadata.jsonl); empty when there is none.
 std::filesystem::path find_metadata(const std::filesystem::path& folder);
 
-// Rows of a metadata file, whose file names are relative to `folder`. Throws Error{kFormat} or Error{kInput} with the
-// line.
-ImageRows read_metadata(const std::filesystem::path& metadata, const std::filesystem::path& folder);
+// Rows of a metadata file, whose file names are relative to one of `folders`; those of boxes name them in the path.
+// Throws Error{kFormat} or Error{kInput} with the line.
+ImageRows read_metadata(const std::filesystem::path& metadata, std::span<const std::filesystem::path> folders);
+
+// The path of the image `name` in the first of `folders` that has it. Throws Error{kInput}, beginning with `where`.
+std::string find_image(const std::string& name, std::span<const std::filesystem::path> folders,
+                       const std::string& where);
 
 // Rows of a k-shot list, whose files are searched under `root` and `root`/train.
 ImageRows read_list_file(const std::filesystem::path& list_file, const std::filesystem::path& root);

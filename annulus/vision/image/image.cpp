@@ -40,8 +40,8 @@ std::string_view describe_unknown(std::span<const std::byte> file) {
       Signature{0, "\0\0\0\x0CjP  "sv, "a JPEG 2000 image"},
       Signature{0, "%PDF"sv, "a PDF document"},
       Signature{0, "PK\3\4"sv, "a ZIP archive"},
-      Signature{4, "ftyp"sv, "a video"},
-      Signature{0, "\x1A\x45\xDF\xA3"sv, "a video"},
+      Signature{4, "ftyp"sv, "a video, of which no frames were chosen"},
+      Signature{0, "\x1A\x45\xDF\xA3"sv, "a video, of which no frames were chosen"},
   };
   for (const Signature& known : kKnown) {
     if (has_text_at(file, known.offset, known.bytes)) return known.name;

@@ -36,6 +36,8 @@ constexpr std::array kExifWords = {Word<bool>{"apply", true}, Word<bool>{"ignore
 
 constexpr std::array<std::string_view, 9> kKeys = {"resize", "interpolation", "crop",   "values", "mean",
                                                    "std",    "channels",      "layout", "exif"};
+constexpr std::string_view kMarginKey = "margin";  // may be missing
+constexpr double kMostMargin = 10.0;
 
 template <class Words, class Value>
 std::string_view word_of(const Words& words, Value value) {
@@ -86,6 +88,16 @@ std::array<float, 3> numbers_from(std::string_view key, std::string_view text) {
   return numbers;
 }
 
+double margin_from(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0.0 && value <= kMostMargin)) {
+    fail(ErrorKind::kUsage, "preprocessing {}: expected a fraction of a box from 0 to {}, found \"{}\"", kMarginKey,
+         kMostMargin, text);
+  }
+  return value;
+}
+
 void set_resize(PreprocessRecipe& recipe, std::string_view text) {
   constexpr std::string_view kShorter = "shorter:";
   recipe.resize_width = recipe.resize_height = 0;
@@ -120,8 +132,11 @@ void set_field(PreprocessRecipe& recipe, std::string_view key, std::string_view 
     recipe.layout = value_of(kLayouts, key, value);
   } else if (key == "exif") {
     recipe.apply_exif = value_of(kExifWords, key, value);
+  } else if (key == kMarginKey) {
+    recipe.box_margin = margin_from(value);
   } else {
-    fail(ErrorKind::kUsage, "preprocessing: \"{}\" is not a field; expected one of {}", key, fmt::join(kKeys, ", "));
+    fail(ErrorKind::kUsage, "preprocessing: \"{}\" is not a field; expected one of {}, {}", key, fmt::join(kKeys, ", "),
+         kMarginKey);
   }
 }
 
@@ -229,6 +244,10 @@ void check_recipe(const PreprocessRecipe& recipe) {
            recipe.mean[c], recipe.std[c]);
     }
   }
+  if (!(recipe.box_margin >= 0.0 && recipe.box_margin <= kMostMargin)) {
+    fail_field(ErrorKind::kUsage, "crop_margin", "expected {} to be a fraction of a box from 0 to {}, found {}",
+               kMostMargin, recipe.box_margin);
+  }
 }
 
 std::string to_text(const PreprocessRecipe& recipe) {
@@ -244,6 +263,7 @@ std::string to_text(const PreprocessRecipe& recipe) {
   if (uses_std(recipe.scaling)) text += fmt::format(" std={}", fmt::join(recipe.std, ","));
   text += fmt::format(" channels={} layout={} exif={}", word_of(kChannelOrders, recipe.channels),
                       word_of(kLayouts, recipe.layout), word_of(kExifWords, recipe.apply_exif));
+  if (recipe.box_margin != 0.0) text += fmt::format(" {}={}", kMarginKey, recipe.box_margin);
   return text;
 }
 

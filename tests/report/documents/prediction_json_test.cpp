@@ -48,6 +48,24 @@ TEST(PredictionJson, NamesTheRowByPathOrNumber) {
   EXPECT_EQ(json.quoted_names()[1], R"("wren \"jenny\"")");
 }
 
+TEST(PredictionJson, NamesThePartOfAFile) {
+  const auto written = [](std::string_view path) {
+    const Prediction prediction{"a", 1.0F, false, 0.0F, {{0, 1.0F}}, {}};
+    const std::vector<std::string> names = {"a"};
+    const SupportSet support;
+    std::string out;
+    PredictionJson(names, support, 1.0).write({prediction, 0, path}, out);
+    return out;
+  };
+  EXPECT_TRUE(written("p.jpg").starts_with(R"({"path":"p.jpg","label":"a")"));
+  EXPECT_TRUE(written("p.jpg#xywh=1,2.5,3,4")
+                  .starts_with(R"({"path":"p.jpg#xywh=1,2.5,3,4","file":"p.jpg","box":{"x":1.0,"y":2.5,"width":3.0,)"
+                               R"("height":4.0,"unit":"pixel"},"label":"a")"));
+  EXPECT_TRUE(written("v.mp4#t=12.5&xywh=percent:1,2,3,4")
+                  .starts_with(R"({"path":"v.mp4#t=12.5&xywh=percent:1,2,3,4","file":"v.mp4","seconds":12.5,)"
+                               R"("box":{"x":1.0,"y":2.0,"width":3.0,"height":4.0,"unit":"percent"},"label":"a")"));
+}
+
 TEST(PredictionJson, NumbersGiveTheSameFloatBack) {
   const SupportSet none;
   const PredictionJson json(kNames, none, 1.0);

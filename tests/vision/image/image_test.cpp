@@ -46,11 +46,12 @@ TEST(DecodeImage, NamesTheFormatOfOtherFiles) {
   EXPECT_EQ(rejection(bytes_from("%PDF-1.7")),
             "test.img: expected a JPEG, PNG, WebP, HEIC, AVIF, TIFF, GIF, BMP, JPEG XL or camera RAW image, found a "
             "PDF document");
-  EXPECT_EQ(
-      rejection(bytes_from(std::string_view("\0\0\0\x14"
-                                            "ftypmp42",
-                                            12))),
-      "test.img: expected a JPEG, PNG, WebP, HEIC, AVIF, TIFF, GIF, BMP, JPEG XL or camera RAW image, found a video");
+  EXPECT_EQ(rejection(bytes_from(std::string_view("\0\0\0\x14"
+                                                  "ftypmp42",
+                                                  12))),
+            "test.img: expected a JPEG, PNG, WebP, HEIC, AVIF, TIFF, GIF, BMP, JPEG XL or camera RAW image, found a "
+            "video, of which no "
+            "frames were chosen");
   EXPECT_EQ(rejection(bytes_from(std::string_view("\x01\x02\x00\x03", 4))),
             "test.img: expected a JPEG, PNG, WebP, HEIC, AVIF, TIFF, GIF, BMP, JPEG XL or camera RAW image, found "
             "unknown data");

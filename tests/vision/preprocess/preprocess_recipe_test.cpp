@@ -52,6 +52,19 @@ TEST(PreprocessRecipe, NumbersSurviveToTheLastBit) {
   EXPECT_EQ(recipe_from_text(to_text(recipe)), recipe);
 }
 
+TEST(PreprocessRecipe, TheMarginOfBoxesIsNamedWhereThereIsOne) {
+  const PreprocessRecipe recipe = recipe_from_text("unit margin=0.125");
+  EXPECT_EQ(recipe.box_margin, 0.125);
+  EXPECT_TRUE(to_text(recipe).ends_with(" exif=apply margin=0.125"));
+  EXPECT_EQ(recipe_from_text(to_text(recipe)), recipe);
+  EXPECT_EQ(to_text(recipe_from_text("unit margin=0")), to_text(recipe_from_text("unit")));
+  EXPECT_NE(rejection("unit margin=-1").find("expected a fraction of a box from 0 to 10, found \"-1\""),
+            std::string::npos);
+  PreprocessRecipe wide = recipe;
+  wide.box_margin = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(check_recipe(wide), Error);
+}
+
 TEST(PreprocessRecipe, SizesOfTheOutput) {
   const PreprocessRecipe crop = recipe_from_text("imagenet crop=33x64");
   EXPECT_EQ(crop.output_width(), 33U);
