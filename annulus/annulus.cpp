@@ -27,6 +27,7 @@ LoadOptions load_options(const std::string& backbone, const ImageOptions& option
   loading.list = options.list;
   loading.encoder = {backbone, options.preprocess, options.cache.string(), options.strict};
   if (!options.views.empty()) loading.encoder.views = views_from_text(options.views);
+  loading.encoder.precision = options.precision;
   loading.threads = options.threads;
   loading.progress = options.progress;
   loading.note = options.note;

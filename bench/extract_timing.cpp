@@ -1,18 +1,21 @@
-// extract_timing BACKBONE IMAGES [COUNT [ROUNDS [THREADS]]]: images a second of extract() (read, decode, prepare,
-// encode, store) against ONNX Runtime alone on ready tensors, in turn, medians of the rounds. A ratio compares
-// extract() with the faster of the two ways of running the network in the same round, by the wall clock and by
-// processor time, so that other work on the machine falls on both. BACKBONE is a name or an ONNX file, IMAGES an image
-// folder. Prints a line of JSON.
+// From photos to features, as a timing program (job_loop.h). Jobs, a line each:
+//   open BACKBONE FOLDER COUNT   the network (a name or an ONNX file) and the first COUNT photos of FOLDER from now on
+//   extract THREADS              extract(): read, decode, prepare, encode, store, into an empty cache
+//   together THREADS BATCH       the network alone on ready tensors: one session of THREADS threads, BATCH images a run
+//   apart THREADS                the same with an image on each thread at a time
+//   prepare THREADS              reading, decoding and preparing alone
+//   limit THREADS                what the processors compute at most (machine_limit.h)
+// Answers have the seconds and the processor seconds of all threads.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <utility>
+#include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "annulus/base/error.h"
@@ -22,113 +25,118 @@
 #include "annulus/store/images/image_file.h"
 #include "annulus/vision/backbone/image_feature.h"
 #include "annulus/vision/backbone/onnx_session.h"
+#include "annulus/vision/preprocess/preprocess.h"
+#include "bench/job_loop.h"
+#include "bench/machine_limit.h"
 
 namespace {
 
 using namespace annulus;
 
-struct Cost {
-  double wall = 0;
-  double processor = 0;  // seconds of all threads: what a busy machine does not change
-};
-
 template <class Work>
-Cost cost_of(const Work& work) {
+std::string timed(const Work& work) {
   const auto start = std::chrono::steady_clock::now();
   const std::clock_t processor = std::clock();
   work();
-  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-          static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC};
+  return fmt::format(R"({{"seconds": {}, "processor": {}}})",
+                     std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+                     static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC);
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
+struct Opened {
+  ResolvedBackbone resolved;
+  Backbone backbone;
+  PreprocessRecipe recipe;
+  ImageList list;
+  Matrix<float> ready;
+  std::map<int, std::unique_ptr<OnnxSession>> together;  // by threads
 
-// Images a second by the wall clock.
-double rate(const std::vector<Cost>& costs, std::size_t images) {
-  std::vector<double> rates;
-  for (const Cost& cost : costs) rates.push_back(static_cast<double>(images) / cost.wall);
-  return median(std::move(rates));
-}
-
-// Cost of the faster way over cost of the whole in each round; 1 is as fast as the network alone.
-std::string ratios(const std::vector<Cost>& whole, const std::vector<Cost>& one_session,
-                   const std::vector<Cost>& own_threads, double Cost::*clock) {
-  std::vector<double> values;
-  for (std::size_t i = 0; i < whole.size(); ++i) {
-    values.push_back(std::min(one_session[i].*clock, own_threads[i].*clock) / (whole[i].*clock));
+  Opened(const std::string& name, const std::string& folder, std::size_t count)
+      : resolved(resolve_backbone(name)), backbone(resolved.file), recipe(choose_recipe(backbone)) {
+    list.paths = list_images(folder).paths;
+    list.paths.resize(std::min(list.paths.size(), count));
+    ready = Matrix<float>(list.paths.size(), recipe.output_size());
+    for (std::size_t i = 0; i < list.paths.size(); ++i) {
+      write_network_input(read_image(list.paths[i]), recipe, ready.row(i));
+    }
   }
-  const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
-  return fmt::format(R"({{"median": {:.3f}, "lowest": {:.3f}, "highest": {:.3f}}})", median(values), *lowest, *highest);
-}
+};
 
-int run(int count, char** words) {
-  const auto number = [&](int index, int fallback) { return count > index ? std::atoi(words[index]) : fallback; };
-  const ResolvedBackbone resolved = resolve_backbone(words[1]);
-  const Backbone backbone(resolved.file);
-  const PreprocessRecipe recipe = choose_recipe(backbone);
-  ImageList list = list_images(words[2]);
-  const auto images = std::min<std::size_t>(list.paths.size(), static_cast<std::size_t>(number(3, 64)));
-  const int threads = number(5, 0) > 0 ? number(5, 0) : hardware_threads();
-  list.paths.resize(images);
-  list.labels.clear();
-  list.is_train.clear();
-  list.class_names.clear();
-
-  Matrix<float> ready(images, recipe.output_size());
-  for (std::size_t i = 0; i < images; ++i) write_network_input(read_image(list.paths[i]), recipe, ready.row(i));
-  const OnnxSession together(resolved.file, threads);
-  constexpr std::size_t kBatch = 16;
-
+std::string run_extract(Opened& opened, int threads) {
   const auto folder = std::filesystem::temp_directory_path() / ("annulus_extract_timing_" + std::to_string(getpid()));
-  std::vector<Cost> whole;
-  std::vector<Cost> one_session;
-  std::vector<Cost> own_threads;
-  for (int round = 0; round < number(4, 5); ++round) {
-    std::filesystem::remove_all(folder);
-    ExtractOptions options;
-    options.threads = threads;
-    options.cache = folder / "cache";
-    std::filesystem::create_directories(folder);
-    whole.push_back(cost_of([&] { extract(list, backbone, recipe, options, folder / "features.safetensors"); }));
-    one_session.push_back(cost_of([&] {
-      for (std::size_t first = 0; first < images; first += kBatch) {
-        const std::size_t rows = std::min(kBatch, images - first);
-        const std::int64_t shape[] = {static_cast<std::int64_t>(rows), 3,
-                                      static_cast<std::int64_t>(recipe.output_height()),
-                                      static_cast<std::int64_t>(recipe.output_width())};
-        together.run({ready.row(first).data(), rows * recipe.output_size()}, shape, 0);
-      }
-    }));
-    own_threads.push_back(cost_of([&] {
-      Matrix<float> rows(images, backbone.dimension());
-      backbone.run(ready.view(), recipe.output_height(), recipe.output_width(), rows.view(), threads);
-    }));
-  }
   std::filesystem::remove_all(folder);
-  const std::string line = fmt::format(
-      R"({{"backbone": "{}", "images": {}, "rounds": {}, "threads": {}, "extract": {:.2f}, "runtime_batch_16": {:.2f}, )"
-      R"("runtime_batch_1": {:.2f}, "ratio": {}, "processor_ratio": {}}})",
-      resolved.name, images, whole.size(), threads, rate(whole, images), rate(one_session, images),
-      rate(own_threads, images), ratios(whole, one_session, own_threads, &Cost::wall),
-      ratios(whole, one_session, own_threads, &Cost::processor));
-  std::puts(line.c_str());
-  return 0;
+  std::filesystem::create_directories(folder);
+  ExtractOptions options;
+  options.threads = threads;
+  options.cache = folder / "cache";
+  std::string answer =
+      timed([&] { extract(opened.list, opened.backbone, opened.recipe, options, folder / "features.safetensors"); });
+  std::filesystem::remove_all(folder);
+  return answer;
+}
+
+std::string run_together(Opened& opened, int threads, std::size_t batch) {
+  auto& session = opened.together[threads];
+  if (!session) session = std::make_unique<OnnxSession>(opened.resolved.file, threads);
+  const std::size_t images = opened.ready.rows();
+  return timed([&] {
+    for (std::size_t first = 0; first < images; first += batch) {
+      const std::size_t rows = std::min(batch, images - first);
+      const std::int64_t shape[] = {static_cast<std::int64_t>(rows), 3,
+                                    static_cast<std::int64_t>(opened.recipe.output_height()),
+                                    static_cast<std::int64_t>(opened.recipe.output_width())};
+      session->run({opened.ready.row(first).data(), rows * opened.recipe.output_size()}, shape, 0);
+    }
+  });
+}
+
+std::string run_apart(Opened& opened, int threads) {
+  Matrix<float> rows(opened.ready.rows(), opened.backbone.dimension());
+  return timed([&] {
+    opened.backbone.run(opened.ready.view(), opened.recipe.output_height(), opened.recipe.output_width(), rows.view(),
+                        threads);
+  });
+}
+
+std::string run_prepare(Opened& opened, int threads) {
+  return timed([&] {
+    parallel_for(threads, opened.list.paths.size(), [&](std::size_t i) {
+      const std::string& path = opened.list.paths[i];
+      write_network_input(load_image_bytes(path, decode_options(opened.recipe).limits.max_bytes), path, opened.recipe,
+                          opened.ready.row(i));
+    });
+  });
+}
+
+std::string run_limit(int threads) {
+  const MachineLimit limit = measure_limit(threads);
+  return fmt::format(R"({{"float32": {}, "float32_by": "{}", "int8": {}, "int8_by": "{}", "int8_tiles": {}}})",
+                     limit.float32, limit.float32_by, limit.int8, limit.int8_by, limit.int8_tiles);
 }
 
 }  // namespace
 
-int main(int count, char** words) {
-  if (count < 3) {
-    std::fputs("usage: extract_timing BACKBONE IMAGES [COUNT [ROUNDS [THREADS]]]\n", stderr);
-    return 2;
-  }
-  try {
-    return run(count, words);
-  } catch (const annulus::Error& error) {
-    std::fprintf(stderr, "extract_timing: %s\n", error.what());
-    return 1;
-  }
+int main() {
+  std::unique_ptr<Opened> opened;
+  const auto current = [&]() -> Opened& {
+    if (!opened) fail(ErrorKind::kUsage, "expected the job open before all others");
+    return *opened;
+  };
+  Jobs jobs;
+  jobs["open"] = [&](JobWords& words) {
+    const auto name = words.next<std::string>("a network");
+    const auto folder = words.next<std::string>("a folder");
+    opened = std::make_unique<Opened>(name, folder, words.count("a number of photos"));
+    return fmt::format(R"({{"images": {}, "dimension": {}, "engine": "{}"}})", opened->ready.rows(),
+                       opened->backbone.dimension(), opened->backbone.engine());
+  };
+  jobs["extract"] = [&](JobWords& words) { return run_extract(current(), words.threads()); };
+  jobs["together"] = [&](JobWords& words) {
+    const int threads = words.threads();
+    return run_together(current(), threads, words.count("images of a batch"));
+  };
+  jobs["apart"] = [&](JobWords& words) { return run_apart(current(), words.threads()); };
+  jobs["prepare"] = [&](JobWords& words) { return run_prepare(current(), words.threads()); };
+  jobs["limit"] = [&](JobWords& words) { return run_limit(words.threads()); };
+  return run_jobs("extract_timing", jobs);
 }

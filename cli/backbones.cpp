@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,7 +14,9 @@
 #include "annulus/pipeline/backbone_metric.h"
 #include "annulus/pipeline/backbones/backbone_store.h"
 #include "annulus/pipeline/backbones/backbone_timing.h"
+#include "annulus/pipeline/backbones/int8_backbone.h"
 #include "annulus/pipeline/learn_metric.h"
+#include "annulus/store/images/image_folder.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
 #include "cli/load_data.h"
@@ -226,6 +229,64 @@ void add_learn_metric(CLI::App& backbones, Action& action) {
   command.callback([options, &action] { action = [options] { run_learn_metric(*options); }; });
 }
 
+struct QuantizeCommand {
+  std::string network;
+  std::vector<std::string> photos;
+  std::string preprocess;
+  std::string json;
+  RunOptions run;
+};
+
+void run_quantize(const QuantizeCommand& options) {
+  const Int8Record record = [&] {
+    ProgressBar bar(options.run.quiet || options.json == "-");
+    std::vector<std::string> paths;
+    for (const std::string& folder : options.photos) {
+      ImageList list = list_images(folder);
+      paths.insert(paths.end(), std::make_move_iterator(list.paths.begin()), std::make_move_iterator(list.paths.end()));
+    }
+    Int8Options making;
+    making.threads = options.run.threads;
+    const ResolvedBackbone network = resolve_backbone(options.network, bar.callback(), print_note);
+    return make_int8_backbone(network, options.preprocess, paths, making, bar.callback());
+  }();
+  if (!options.json.empty()) {
+    write_json(options.json, {{"file", int8_file(record).string()},
+                              {"sha256", record.sha256},
+                              {"float32_sha256", record.float32_sha256},
+                              {"photos", record.photos},
+                              {"weight_bits", record.weight_bits},
+                              {"gain", record.gain},
+                              {"measured_on", record.measured_on},
+                              {"error", record.error}});
+  }
+  if (options.run.quiet || options.json == "-") return;
+  fmt::print(
+      "{} photos, weights of {} bits, {:.2f} times as fast as float32, error {:.3f} of the distance between "
+      "photos\nwrote {}\n",
+      record.photos, record.weight_bits, record.gain, record.error, int8_file(record).string());
+}
+
+void add_quantize(CLI::App& backbones, Action& action) {
+  const auto options = std::make_shared<QuantizeCommand>();
+  CLI::App& command = *backbones.add_subcommand(
+      "quantize", "Make the int8 form of a network from photos of your own choice, which --precision int8 then uses");
+  command.add_option("NETWORK", options->network, "Name of a network, or an ONNX file")->required()->type_name("");
+  command.add_option("PHOTOS", options->photos, "Folders of photos that the ranges are taken from")
+      ->required()
+      ->type_name("");
+  command
+      .add_option("--preprocess", options->preprocess,
+                  "Preprocessing of images: a preset (imagenet, clip, ...) or a recipe; default: that of the network")
+      ->type_name("RECIPE");
+  add_offline(command);
+  add_threads(command, options->run);
+  add_quiet(command, options->run);
+  add_json(command, options->json, "Write what was made as JSON (without FILE: to standard output)");
+  add_example(command, "  annulus backbones quantize resnet50 photos/");
+  command.callback([options, &action] { action = [options] { run_quantize(*options); }; });
+}
+
 struct GetCommand {
   std::vector<std::string> names;
   std::string from;
@@ -325,6 +386,7 @@ void add_backbones(CLI::App& app, Action& action) {
     if (command.get_subcommands().empty()) action = [options] { run_backbones(*options); };
   });
   add_get(command, action);
+  add_quantize(command, action);
   add_remove(command, action);
   add_verify(command, action);
   add_learn_metric(command, action);

@@ -1,4 +1,4 @@
-// --backbone, --preprocess, --cache, --strict and --offline.
+// --backbone, --preprocess, --precision, --cache, --strict and --offline.
 #include "cli/encoder.h"
 
 #include <fmt/format.h>
@@ -112,6 +112,13 @@ void add_encoder_options(CLI::App& command, EncoderOptions& options, const std::
           "or "
           "N:SEED; default: none, or as the model was trained")
       ->type_name("none|flip|N")
+      ->group(kGroup);
+  command
+      .add_option("--precision", options.precision,
+                  "Numbers that the network computes with: float32; int8, from its first use on ranged on the images; "
+                  "auto: int8 where it is faster here and close enough; default: float32, or that of the model")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(std::vector<std::string>{"float32", "int8", "auto"}))
       ->group(kGroup);
   command.add_option("--cache", options.cache, "Folder of cached features; default: the user's cache")
       ->type_name("DIR")

@@ -9,8 +9,8 @@
 
 namespace annulus::cli {
 
-// --backbone, --preprocess, --views, --cache, --strict and --offline. `default_backbone` says in the help what happens
-// without the first.
+// --backbone, --preprocess, --views, --precision, --cache, --strict and --offline. `default_backbone` says in the help
+// what happens without the first.
 void add_encoder_options(CLI::App& command, EncoderOptions& options, const std::string& default_backbone);
 
 // --view-examples, of the subcommands that train.

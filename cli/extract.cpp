@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "annulus/pipeline/encode.h"
+#include "annulus/pipeline/provenance.h"
 #include "annulus/store/images/image_folder.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
@@ -35,6 +36,7 @@ nlohmann::ordered_json report_json(const ExtractCommand& options, const Encoder&
   return {{"output", options.output},
           {"backbone", encoder.name},
           {"backbone_sha256", provenance.at("backbone_sha256")},
+          {"precision", precision_of(provenance)},
           {"preprocessing", provenance.at("preprocessing")},
           {"views", to_text(encoder.views)},
           {"dimension", encoder.dimension()},
@@ -58,7 +60,7 @@ void run_extract(const ExtractCommand& options) {
   const Encoder encoder = [&] {
     ProgressBar bar(options.run.quiet);
     for (const std::string& warning : list.warnings) bar.warn(warning);
-    Encoder opened = open_encoder(options.encoder, bar.callback(), list.paths.size());
+    Encoder opened = open_encoder(options.encoder, bar.callback(), list.paths);
     ExtractOptions extracting = extract_options(options.encoder, opened, options.run.threads);
     extracting.type = options.type == "f32" ? FeatureType::kFloat32 : FeatureType::kFloat16;
     extracting.first_fraction = first_fraction();

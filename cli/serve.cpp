@@ -222,6 +222,12 @@ void add_serve(CLI::App& app, Action& action) {
                   "Network that encodes images: a name that annulus backbones lists, or an ONNX file; default: that of "
                   "each model")
       ->type_name("NAME|FILE");
+  command
+      .add_option("--precision", options->serve.encoder.precision,
+                  "Numbers that the network computes with: float32 or int8, also where a model was trained with the "
+                  "other; default: that of each model")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(std::vector<std::string>{"float32", "int8"}));
   add_offline(command);
   command.add_flag("--features-only", options->serve.features_only,
                    "Take features and no images: no network is opened, and the server is ready without one");

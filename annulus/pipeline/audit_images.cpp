@@ -36,7 +36,7 @@ AuditImages load_audit_images(const std::string& folder, const ImageListOptions&
          "{}: expected labelled images (a folder a class, or metadata.csv with file_name and label), found {} without",
          folder, list.paths.size());
   }
-  const Encoder encoder = open_encoder(encoder_options, progress, list.paths.size());
+  const Encoder encoder = open_encoder(encoder_options, progress, list.paths);
   AuditImages images;
   images.set = encode_list(list, folder, encoder, extract_options(encoder_options, encoder, audit.threads),
                            images.extraction, progress);

@@ -8,6 +8,8 @@
 
 #include "annulus/base/error.h"
 #include "annulus/pipeline/backbones/backbone_store.h"
+#include "annulus/pipeline/backbones/int8_backbone.h"
+#include "annulus/pipeline/provenance.h"
 
 namespace annulus {
 namespace {
@@ -56,6 +58,22 @@ std::vector<std::string> preprocess_texts(const std::string& text, std::size_t c
   return texts;
 }
 
+std::string precision_of(const Backbone& backbone) { return backbone.metadata("annulus.precision"); }
+
+// The encoder of a model that int8 features were used for.
+Encoder open_int8_of(const Model& model, const std::string& model_file, const EncoderOptions& options,
+                     const ProgressCallback& progress) {
+  const ResolvedBackbone found = resolve_backbone(options.backbone, progress, options.note);
+  Backbone backbone(file_of_record(found, model.provenance, options.note));
+  const PreprocessRecipe recipe = choose_recipe(backbone, options.preprocess);
+  Encoder encoder;
+  encoder.name = found.name;
+  encoder.views = options.views.value_or(PhotoViews{});
+  encoder.parts.push_back({found.name, std::move(backbone), recipe});
+  check_same_provenance(model.provenance, model_file, feature_provenance(encoder), "the features of images");
+  return encoder;
+}
+
 }  // namespace
 
 std::size_t Encoder::dimension() const {
@@ -77,9 +95,10 @@ std::vector<std::string> joined_backbones(const std::string& text) {
 }
 
 std::vector<const BackboneEntry*> known_backbones_of(const Provenance& provenance) {
+  const Provenance networks = without_precision(provenance);
   const auto recorded = [&](const char* key) {
-    const auto found = provenance.find(key);
-    return found == provenance.end() ? std::string() : found->second;
+    const auto found = networks.find(key);
+    return found == networks.end() ? std::string() : found->second;
   };
   const std::vector<std::string> names = split_at(recorded("backbone"), kBetweenNames);
   std::vector<std::string> checksums = split_at(recorded("backbone_sha256"), kBetweenValues);
@@ -93,16 +112,27 @@ std::vector<const BackboneEntry*> known_backbones_of(const Provenance& provenanc
   return entries;
 }
 
-Encoder open_encoder(const EncoderOptions& options, const ProgressCallback& progress, std::size_t images) {
+Encoder open_encoder(const EncoderOptions& options, const ProgressCallback& progress,
+                     std::span<const std::string> images) {
+  const Precision precision = parse_precision(options.precision);
   const bool named = !options.backbone.empty() && options.backbone != kAutoBackbone;
   const std::vector<std::string> names =
-      named ? joined_backbones(options.backbone) : std::vector{choose_backbone({images, 0, options.ask, options.note})};
+      named ? joined_backbones(options.backbone)
+            : std::vector{choose_backbone({images.size(), 0, options.ask, options.note})};
+  if (precision == Precision::kInt8 && names.size() > 1) {
+    fail_field(ErrorKind::kUsage, "precision", "expected {} to be float32 or auto for joined networks, found int8");
+  }
   const std::vector<std::string> recipes = preprocess_texts(options.preprocess, names.size());
   Encoder encoder;
   encoder.views = options.views.value_or(PhotoViews{});
   for (std::size_t i = 0; i < names.size(); ++i) {
     const ResolvedBackbone found = resolve_backbone(names[i], progress, options.note);
-    Backbone backbone(found.file);
+    Backbone backbone(file_for_precision(found, names.size() > 1 ? Precision::kFloat32 : precision, recipes[i], images,
+                                         Int8Options{}, progress, options.note));
+    if (options.precision == "float32" && precision_of(backbone) == "int8") {
+      fail_field(ErrorKind::kUsage, "precision", "expected {} to be int8 for {}, which is an int8 network",
+                 found.file.string());
+    }
     PreprocessRecipe recipe = choose_recipe(backbone, recipes[i]);
     if (options.crop_margin) recipe.box_margin = *options.crop_margin;
     check_recipe(recipe);
@@ -125,8 +155,19 @@ Encoder open_encoder_of(const Model& model, const std::string& model_file, Encod
   if (const std::string views = recorded(kViewsKey); !options.views && !views.empty()) {
     options.views = views_from_text(views);
   }
+  const std::string precision = precision_of(model.provenance);
+  const bool asked = parse_precision(options.precision) != Precision::kAuto && !options.precision.empty();
+  if (precision == "int8" && (!asked || options.precision == precision)) {
+    return open_int8_of(model, model_file, options, progress);
+  }
+  if (!asked) options.precision.clear();
   Encoder encoder = open_encoder(options, progress);
-  check_same_provenance(model.provenance, model_file, feature_provenance(encoder), "the features of images");
+  if (asked && options.precision != precision) {
+    check_same_provenance(without_precision(model.provenance), model_file,
+                          without_precision(feature_provenance(encoder)), "the features of images");
+  } else {
+    check_same_provenance(model.provenance, model_file, feature_provenance(encoder), "the features of images");
+  }
   return encoder;
 }
 

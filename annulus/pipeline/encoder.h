@@ -2,8 +2,8 @@
 // model's provenance, and the views of each image that they see.
 #pragma once
 
-#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +31,8 @@ struct EncoderOptions {
   std::optional<PhotoViews> views{};    // nothing: none for training, those of the model for predictions
   bool view_examples = false;           // every view of a training example is one of its own, in place of their mean
   std::optional<double> crop_margin{};  // around boxes (PreprocessRecipe::box_margin); none: as in the preprocessing
+  // "float32", "int8" or "auto"; empty: float32, or what a model was trained with.
+  std::string precision{};
 };
 
 // One network with its preprocessing.
@@ -58,12 +60,13 @@ std::vector<std::string> joined_backbones(const std::string& text);
 // where the catalogue knows it.
 std::vector<const BackboneEntry*> known_backbones_of(const Provenance& provenance);
 
-// Chooses the backbone where none is named, for so many images (0: not known); downloads and imports it where needed,
-// and opens it.
-Encoder open_encoder(const EncoderOptions& options, const ProgressCallback& progress, std::size_t images = 0);
+// Chooses the backbone where none is named, for the images of these files (none: not known); downloads and imports it
+// where needed, and opens it. The images also give the ranges of an int8 form that has to be made.
+Encoder open_encoder(const EncoderOptions& options, const ProgressCallback& progress,
+                     std::span<const std::string> images = {});
 
 // The encoder that a model (read from model_file) was trained with; `options` may name its file. Throws Error{kInput}
-// if it is another one or uses another preprocessing.
+// if it is another one or uses another preprocessing. Another precision than the model's has to be asked for.
 Encoder open_encoder_of(const Model& model, const std::string& model_file, EncoderOptions options,
                         const ProgressCallback& progress);
 

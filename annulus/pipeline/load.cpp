@@ -13,6 +13,7 @@
 #include "annulus/base/error.h"
 #include "annulus/eval/score/known_labels.h"
 #include "annulus/pipeline/encode.h"
+#include "annulus/pipeline/provenance.h"
 #include "annulus/store/features/feature_file.h"
 #include "annulus/store/images/video_frames.h"
 
@@ -77,7 +78,7 @@ void note_broken_images(const ExtractReport& report, const NoteCallback& note) {
   if (report.broken > kShown) note(fmt::format("left out {} images in all", report.broken));
 }
 
-void check_features(const FeatureSet& set, const Model& model, const std::string& model_name) {
+void check_features(const FeatureSet& set, const Model& model, const std::string& model_name, bool any_precision) {
   if (model.head.dimension() != set.dimension()) {
     fail(ErrorKind::kInput, "{}: expected features of {} dimensions as {} was trained on, found {}", set.source(),
          model.head.dimension(), model_name, set.dimension());
@@ -86,9 +87,12 @@ void check_features(const FeatureSet& set, const Model& model, const std::string
   constexpr std::array kKeys{std::pair{"backbone_sha256", "backbone of checksum"},
                              std::pair{"backbone_output", "backbone output"},
                              std::pair{"preprocessing", "preprocessing"}};
+  if (!any_precision) check_same_precision(model.provenance, model_name, set.provenance(), set.source());
+  const Provenance of_model = without_precision(model.provenance);
+  const Provenance of_set = without_precision(set.provenance());
   for (const auto& [key, what] : kKeys) {
-    const std::string expected = record_entry(model.provenance, key);
-    const std::string found = record_entry(set.provenance(), key);
+    const std::string expected = record_entry(any_precision ? of_model : model.provenance, key);
+    const std::string found = record_entry(any_precision ? of_set : set.provenance(), key);
     if (expected.empty() || found.empty() || expected == found) continue;
     fail(ErrorKind::kInput, "{}: expected features by the {} \"{}\" as {} was trained on, found \"{}\"", set.source(),
          what, expected, model_name, found);
@@ -118,8 +122,7 @@ FeatureSet load_set(const std::filesystem::path& path, const LoadOptions& option
   list_options.boxes = options.boxes;
   list_options.frames = options.frames;
   const ImageList list = list_images(path, list_options);
-  return encode_images(list, path.string(), open_encoder(options.encoder, options.progress, list.paths.size()),
-                       options);
+  return encode_images(list, path.string(), open_encoder(options.encoder, options.progress, list.paths), options);
 }
 
 FeatureSet load_prediction_images(std::span<const std::string> paths, const Model& model, const std::string& model_name,
@@ -130,7 +133,7 @@ FeatureSet load_prediction_images(std::span<const std::string> paths, const Mode
   for (const std::string& path : paths) add_images(path, alone, options, list);
   FeatureSet set =
       encode_images(list, alone ? paths.front() : fmt::format("{} inputs", paths.size()), encoder, options);
-  check_features(set, model, model_name);
+  check_features(set, model, model_name, !options.encoder.precision.empty());
   return set;
 }
 
@@ -140,7 +143,7 @@ FeatureSet load_scoring_set(const std::string& path, const Model& model, const s
     reject_image_options(options, path);
     FeatureSet set = read_features(path, {options.labels, options.verify});
     KnownLabels(set, model.class_names).check(path);
-    check_features(set, model, model_name);
+    check_features(set, model, model_name, !options.encoder.precision.empty());
     return set;
   }
   if (!options.labels.empty()) {
@@ -154,7 +157,7 @@ FeatureSet load_scoring_set(const std::string& path, const Model& model, const s
   KnownLabels(list.labels, list.class_names, list.is_train, model.class_names).check(path);
   const Encoder encoder = open_encoder_of(model, model_name, options.encoder, options.progress);
   FeatureSet set = encode_images(list, path, encoder, options);
-  check_features(set, model, model_name);
+  check_features(set, model, model_name, !options.encoder.precision.empty());
   return set;
 }
 
@@ -168,7 +171,7 @@ FeatureSet load_prediction_image(std::span<const std::byte> file, const std::str
   parts.paths = {"-"};
   parts.source = source;
   FeatureSet set(std::move(parts));
-  check_features(set, model, model_name);
+  check_features(set, model, model_name, !options.encoder.precision.empty());
   return set;
 }
 
@@ -179,7 +182,7 @@ FeatureSet load_prediction_set(std::span<const std::string> paths, const Model& 
   }
   reject_image_options(options, paths.front());
   FeatureSet set = read_features(paths.front(), {options.labels, options.verify});
-  check_features(set, model, model_name);
+  check_features(set, model, model_name, !options.encoder.precision.empty());
   return set;
 }
 

@@ -57,7 +57,9 @@ FeatureSet encode_images(const ImageList& list, const std::string& source, const
 void note_broken_images(const ExtractReport& report, const NoteCallback& note);
 
 // Throws Error{kInput} when the features have another dimension than those that the model (named model_name) was
-// trained on, or come from another backbone or preprocessing as far as both records say.
-void check_features(const FeatureSet& set, const Model& model, const std::string& model_name);
+// trained on, or come from another backbone or preprocessing as far as both records say, or, unless `any_precision`,
+// from the same backbone in another precision.
+void check_features(const FeatureSet& set, const Model& model, const std::string& model_name,
+                    bool any_precision = false);
 
 }  // namespace annulus

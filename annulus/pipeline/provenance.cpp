@@ -49,12 +49,42 @@ PreprocessRecipe choose_recipe(const Backbone& backbone, const std::string& chos
 
 Provenance feature_provenance(const Backbone& backbone, const PreprocessRecipe& recipe,
                               const std::string& backbone_name) {
-  return {{"backbone", backbone_name.empty() ? backbone.file().filename().string() : backbone_name},
-          {"backbone_sha256", backbone.sha256()},
-          {"backbone_output", backbone.output_rule()},
-          {"preprocessing", to_text(planar_recipe(recipe))},
-          {"engine", backbone.engine()},
-          {"annulus_version", kVersion}};
+  Provenance record = {{"backbone", backbone_name.empty() ? backbone.file().filename().string() : backbone_name},
+                       {"backbone_sha256", backbone.sha256()},
+                       {"backbone_output", backbone.output_rule()},
+                       {"preprocessing", to_text(planar_recipe(recipe))},
+                       {"engine", backbone.engine()},
+                       {"annulus_version", kVersion}};
+  for (const char* key : {"precision", "float32_sha256", "quantization"}) {
+    std::string value = backbone.metadata(std::string("annulus.") + key);
+    if (!value.empty()) record[key] = std::move(value);
+  }
+  return record;
+}
+
+std::string precision_of(const Provenance& record) {
+  const std::string precision = value_in(record, "precision");
+  return precision.empty() ? "float32" : precision;
+}
+
+Provenance without_precision(Provenance record) {
+  const std::string network = value_in(record, "float32_sha256");
+  if (!network.empty()) record["backbone_sha256"] = network;
+  for (const char* key : {"precision", "float32_sha256", "quantization"}) record.erase(key);
+  return record;
+}
+
+void check_same_precision(const Provenance& model, const std::string& model_source, const Provenance& features,
+                          const std::string& source) {
+  const std::string checksum = value_in(without_precision(model), "backbone_sha256");
+  const bool same_network = !checksum.empty() && checksum == value_in(without_precision(features), "backbone_sha256");
+  const std::string expected = precision_of(model);
+  const std::string found = precision_of(features);
+  if (!same_network || expected == found) return;
+  fail_field(ErrorKind::kInput, "precision",
+             "{1} was made with photos that {2} encoded in {3}, and {4} in {5}: use the same for both, or say {0} {5} "
+             "where the difference does not matter",
+             model_source, value_in(model, "backbone"), expected, source, found);
 }
 
 void check_same_provenance(const Provenance& model, const std::string& model_source, const Provenance& features,
@@ -62,6 +92,7 @@ void check_same_provenance(const Provenance& model, const std::string& model_sou
   constexpr std::array kCompared{std::pair{"backbone_sha256", "backbone"},
                                  std::pair{"backbone_output", "backbone output"},
                                  std::pair{"preprocessing", "preprocessing"}};
+  check_same_precision(model, model_source, features, source);
   for (const auto& [key, what] : kCompared) {
     const std::string expected = value_in(model, key);
     const std::string found = value_in(features, key);

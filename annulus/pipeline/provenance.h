@@ -16,7 +16,7 @@ using Provenance = std::map<std::string, std::string>;
 PreprocessRecipe choose_recipe(const Backbone& backbone, const std::string& chosen = {});
 
 // What extract() writes into the record of the features: backbone, backbone_sha256, backbone_output, preprocessing,
-// engine, annulus_version.
+// engine, annulus_version; of an int8 network also precision, float32_sha256 and quantization.
 Provenance feature_provenance(const Backbone& backbone, const PreprocessRecipe& recipe,
                               const std::string& backbone_name = {});
 
@@ -26,8 +26,16 @@ Provenance feature_provenance(const Backbone& backbone, const PreprocessRecipe& 
 void check_same_provenance(const Provenance& model, const std::string& model_source, const Provenance& features,
                            const std::string& source);
 
-// The same for features that the backbone would give now. Returns false when the record does not say which backbone its
-// features came from.
+// "float32" or "int8".
+std::string precision_of(const Provenance& record);
+// The record as float32 would give it, for comparisons where either precision will do.
+Provenance without_precision(Provenance record);
+// Throws Error{kInput} when the two records name one network in two precisions.
+void check_same_precision(const Provenance& model, const std::string& model_source, const Provenance& features,
+                          const std::string& source);
+
+// check_same_provenance for features that the backbone would give now. Returns false when the record does not say which
+// backbone its features came from.
 bool check_provenance(const Provenance& record, const std::string& source, const Backbone& backbone,
                       const PreprocessRecipe& recipe);
 

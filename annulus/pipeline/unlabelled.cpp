@@ -20,8 +20,7 @@ FeatureSet load_unlabelled(const std::filesystem::path& path, const FeatureSet& 
   FeatureSet pool;
   if (holds_images(path)) {
     const ImageList list = list_images(path);
-    pool =
-        encode_images(list, path.string(), open_encoder(options.encoder, options.progress, list.paths.size()), options);
+    pool = encode_images(list, path.string(), open_encoder(options.encoder, options.progress, list.paths), options);
   } else {
     pool = read_features(path, {});
   }

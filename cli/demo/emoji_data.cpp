@@ -59,8 +59,9 @@ EmojiData load_emoji(const std::filesystem::path& folder, std::size_t most_class
   const EmojiReport report = make_emoji(folder, drawing, bar.callback());
   for (const std::string& skipped : report.skipped) bar.warn("left out: " + skipped);
   EmojiPictures pictures = complete_classes(list_images(folder));
-  FeatureSet set = encode_images(pictures.images, folder.string(), open_encoder(encoder, bar.callback()),
-                                 load_options({{}, {}, encoder}, run.threads, bar));
+  FeatureSet set =
+      encode_images(pictures.images, folder.string(), open_encoder(encoder, bar.callback(), pictures.images.paths),
+                    load_options({{}, {}, encoder}, run.threads, bar));
   if (set.rows() != pictures.images.paths.size()) {
     fail(ErrorKind::kInput, "{}: expected {} readable pictures, found {}; delete the folder to draw them anew",
          folder.string(), pictures.images.paths.size(), set.rows());

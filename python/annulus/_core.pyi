@@ -130,6 +130,9 @@ class Encoder:
         preprocess: str = "",
         views: str = "",
         crop_margin: Optional[float] = None,
+        precision: str = "",
+        images: list[str] = ...,
+        record: dict[str, str] = ...,
         progress: Progress = None,
     ) -> None: ...
     @property

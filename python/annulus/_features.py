@@ -26,6 +26,9 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         A preset or recipe; None is what the network asks for.
     views : str or int, optional
         "flip" encodes the mean of each image and its mirror image, a number N that of the image and N - 1 random crops of it.
+    precision : {"float32", "int8", "auto"}, optional
+        Numbers that the network computes with; None is float32. The first use of "int8" takes its ranges from the files that ``fit``
+        is given; "auto" is int8 where it is faster here and close enough.
     cache : path, optional
         Where features are kept; None is the user's cache.
     crop_margin : float, optional
@@ -43,11 +46,12 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
     >>> birds.fit(["robin.jpg", "wren.jpg"], ["robin", "wren"])  # doctest: +SKIP
     """
 
-    def __init__(self, backbone="auto", *, preprocess=None, views=None, cache=None, crop_margin=None, n_jobs=None, verbose=False,
+    def __init__(self, backbone="auto", *, preprocess=None, views=None, precision=None, cache=None, crop_margin=None, n_jobs=None, verbose=False,
                  progress=None):
         self.backbone = backbone
         self.preprocess = preprocess
         self.views = views
+        self.precision = precision
         self.cache = cache
         self.crop_margin = crop_margin
         self.n_jobs = n_jobs
@@ -56,15 +60,24 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
 
     def fit(self, X=None, y=None):
         """Opens the network; where it is not on disk yet, it is fetched."""
-        self._open(self.backbone)
+        images = [] if X is None or isinstance(X, (str, bytes)) else X
+        self._open(self.backbone, [os.fspath(image) for image in images if isinstance(image, (str, os.PathLike))])
         self.backbone_ = self._encoder.name if self.backbone in (None, "", "auto") else self.backbone
         self.dimension_ = self._encoder.dimension
         self.provenance_ = self._encoder.provenance
         return self
 
-    def _open(self, backbone):
+    def _open(self, backbone, images=(), record=None):
         self._encoder = _core.Encoder(os.fspath(backbone or ""), self.preprocess or "", str(self.views or ""), self.crop_margin,
+                                      self.precision or "", list(images), record or {},
                                       progress=listener(self.verbose, self.progress))
+
+    def _fit_record(self, record):
+        """Opens the network that made the features of a record."""
+        self._open(self.backbone, record=record)
+        self.backbone_, self.dimension_ = self.backbone, self._encoder.dimension
+        self.provenance_ = self._encoder.provenance
+        return self
 
     def transform(self, X):
         """A float32 row of features for each image. ValueError for one that cannot be read, naming it."""
@@ -103,7 +116,8 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
     def __setstate__(self, state):
         super().__setstate__(state)
         if "dimension_" in state:
-            self._open(state.get("backbone_", self.backbone))
+            int8 = state["provenance_"].get("precision") == "int8"
+            self._open(state.get("backbone_", self.backbone), record=state["provenance_"] if int8 else None)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "dimension_")

@@ -74,7 +74,8 @@ def load(path, images=False, backbone=None):
     if not source.get("backbone"):
         raise ValueError(f"{path} does not say which network its features came from")
     extractor = FeatureExtractor(backbone or source["backbone"], preprocess=source.get("preprocessing") or None,
-                                 views=source.get("views") or None).fit()
+                                 views=source.get("views") or None, precision=source.get("precision"))
+    extractor = extractor._fit_record(source) if source.get("precision") else extractor.fit()
     _core.check_provenance(source, path, extractor.provenance_, "the features of images")
     return Pipeline([("features", extractor), ("classifier", classifier)])
 

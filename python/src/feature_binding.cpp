@@ -91,6 +91,23 @@ py::array_t<float> encode_files(const Encoder& encoder, std::vector<std::string>
   return features_of(set);
 }
 
+// With a record of features, the encoder that made them; `images` give the ranges of an int8 network.
+std::shared_ptr<Encoder> open_for_python(const std::string& backbone, const std::string& preprocess,
+                                         const std::string& views, std::optional<double> crop_margin,
+                                         const std::string& precision, const std::vector<std::string>& images,
+                                         const std::map<std::string, std::string>& record, const py::object& progress) {
+  EncoderOptions options{backbone, preprocess, "", false, warn_user};
+  options.precision = precision;
+  options.views = views_of(views);
+  options.crop_margin = crop_margin;
+  return without_lock(progress, [&](const ProgressCallback& heard) {
+    if (record.empty()) return std::make_shared<Encoder>(open_encoder(options, heard, images));
+    Model model;
+    model.provenance = record;
+    return std::make_shared<Encoder>(open_encoder_of(model, "the record of the features", options, heard));
+  });
+}
+
 Image image_of(const Pixels& pixels) {
   if (pixels.ndim() != 3 || pixels.shape(2) != 3) {
     fail(ErrorKind::kInput, "expected pixels as an array of height x width x 3, found {} dimensions", pixels.ndim());
@@ -175,17 +192,10 @@ void add_feature_set(py::module_& module) {
 void add_features(py::module_& module) {
   add_feature_set(module);
   py::class_<Encoder, std::shared_ptr<Encoder>>(module, "Encoder")
-      .def(py::init([](const std::string& backbone, const std::string& preprocess, const std::string& views,
-                       std::optional<double> crop_margin, const py::object& progress) {
-             return without_lock(progress, [&](const ProgressCallback& heard) {
-               EncoderOptions options{backbone, preprocess, "", false, warn_user};
-               options.views = views_of(views);
-               options.crop_margin = crop_margin;
-               return std::make_shared<Encoder>(open_encoder(options, heard));
-             });
-           }),
-           py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("views") = "",
-           py::arg("crop_margin") = py::none(), py::arg("progress") = py::none())
+      .def(py::init(&open_for_python), py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("views") = "",
+           py::arg("crop_margin") = py::none(), py::arg("precision") = "",
+           py::arg("images") = std::vector<std::string>{}, py::arg("record") = std::map<std::string, std::string>{},
+           py::arg("progress") = py::none())
       .def_readonly("name", &Encoder::name)
       .def_property_readonly("dimension", [](const Encoder& encoder) { return encoder.dimension(); })
       .def_property_readonly("provenance", [](const Encoder& encoder) { return feature_provenance(encoder); })

@@ -166,3 +166,16 @@ def test_folders_are_evaluated_and_audited(extractor, photos):
     audit = annulus.audit(photos, images=extractor)
     assert any(finding["kind"] == "duplicate" for finding in audit.findings)
     assert '<img src="data:image/' in audit.html
+
+
+def test_precision_is_passed_on(extractor, test_data, photos):
+    """The tiny network of the tests has one layer, which stays in float: int8 says so, auto goes on in float32."""
+    paths = sorted(photos.rglob("*.png"))
+    network = str(test_data / "backbones" / "any_size.onnx")
+    with pytest.raises(ValueError, match="int8"):
+        FeatureExtractor(network, preprocess=RECIPE, precision="int8").fit(paths)
+    with pytest.raises(ValueError, match="float32, int8 or auto"):
+        FeatureExtractor(network, preprocess=RECIPE, precision="int4").fit(paths)
+    chosen = FeatureExtractor(network, preprocess=RECIPE, precision="auto").fit(paths)
+    assert chosen.provenance_ == extractor.provenance_
+    assert np.array_equal(chosen.transform(paths[:3]), extractor.transform(paths[:3]))

@@ -12,6 +12,7 @@
 #include "annulus/base/checksum.h"
 #include "annulus/base/error.h"
 #include "annulus/base/folders.h"
+#include "annulus/pipeline/backbones/int8_backbone.h"
 #include "annulus/pipeline/download/download.h"
 #include "annulus/pipeline/download/http_download.h"
 #include "annulus/pipeline/import_backbone.h"
@@ -344,6 +345,7 @@ bool remove_backbone(const BackboneEntry& entry) {
   const StoreLock lock(entry.name, {});
   std::error_code ignored;
   bool removed = std::filesystem::remove(cached_backbone(entry), ignored);
+  removed = remove_int8(entry.name) || removed;
   for (const char* end : {"", ".part", ".part.tag"}) {
     removed = std::filesystem::remove(source_file(entry).string() + end, ignored) || removed;
   }

@@ -53,8 +53,8 @@ ResolvedBackbone resolve_backbone(const std::string& name_or_file, const Progres
 ResolvedBackbone install_backbone(const BackboneEntry& entry, const std::filesystem::path& file,
                                   const ProgressCallback& progress = {}, const NoteCallback& note = {});
 
-// Removes the imported file and what was left of its download. The record stays: its checksum is held. False: there was
-// nothing.
+// Removes the imported file, its int8 forms and what was left of its download. The record stays: its checksum is held.
+// False: there was nothing.
 bool remove_backbone(const BackboneEntry& entry);
 
 // The sentence that says what is wrong with the cached file; nothing: it is the one that was imported. Throws

@@ -56,6 +56,9 @@ class Backbone {
   // The preprocessing in the model's metadata ("annulus.preprocess"); empty if there is none.
   const std::string& preprocessing() const { return preprocessing_; }
 
+  // An entry of the file's metadata; empty if it has none by this name.
+  std::string metadata(const std::string& key) const { return session_.metadata(key); }
+
   // The engine and its version, e.g. "ONNX Runtime 1.24.3": another version may give other last bits.
   const std::string& engine() const { return engine_; }
 

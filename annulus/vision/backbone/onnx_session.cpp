@@ -88,7 +88,9 @@ struct OnnxSession::State {
   std::vector<TensorInfo> outputs;
 
   TensorInfo describe(bool input, std::size_t index) const;
-  Handle<OrtValue> run(std::span<const float> values, std::span<const std::int64_t> shape, std::size_t output) const;
+  std::vector<Handle<OrtValue>> run(std::span<const float> values, std::span<const std::int64_t> shape,
+                                    std::span<const std::size_t> wanted) const;
+  FloatTensor copy(const OrtValue* value, std::size_t output) const;
 };
 
 TensorInfo OnnxSession::State::describe(bool input, std::size_t index) const {
@@ -130,10 +132,20 @@ void check_places_of_weights(const std::filesystem::path& file) {
 }  // namespace
 
 OnnxSession::OnnxSession(const std::filesystem::path& file, int threads) : state_(std::make_unique<State>()) {
+  state_->source = file.string();
+  open({}, threads);
+}
+
+OnnxSession::OnnxSession(std::span<const std::byte> model, const std::string& source, int threads)
+    : state_(std::make_unique<State>()) {
+  state_->source = source;
+  open(model, threads);
+}
+
+void OnnxSession::open(std::span<const std::byte> model, int threads) {
   const OnnxRuntime& runtime = onnxruntime();
   const OrtApi* api = runtime.api;
-  state_->source = file.string();
-  check_places_of_weights(file);
+  if (model.empty()) check_places_of_weights(state_->source);
   OrtSessionOptions* raw_options = nullptr;
   check(api->CreateSessionOptions(&raw_options), ErrorKind::kInternal, "ONNX Runtime gave no session options");
   const auto options = handle(raw_options);
@@ -146,8 +158,11 @@ OnnxSession::OnnxSession(const std::filesystem::path& file, int threads) : state
   check(api->AddSessionConfigEntry(raw_options, "session.inter_op.allow_spinning", "0"), ErrorKind::kInternal, failure);
 
   OrtSession* session = nullptr;
-  check(api->CreateSession(runtime.environment, file.c_str(), raw_options, &session), ErrorKind::kFormat,
-        fmt::format("expected {} to be an ONNX model that ONNX Runtime {} can run", file.string(), runtime.version));
+  check(model.empty()
+            ? api->CreateSession(runtime.environment, state_->source.c_str(), raw_options, &session)
+            : api->CreateSessionFromArray(runtime.environment, model.data(), model.size(), raw_options, &session),
+        ErrorKind::kFormat,
+        fmt::format("expected {} to be an ONNX model that ONNX Runtime {} can run", state_->source, runtime.version));
   state_->session = handle(session);
   OrtMemoryInfo* memory = nullptr;
   check(api->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &memory), ErrorKind::kInternal, failure);
@@ -179,8 +194,9 @@ std::string OnnxSession::metadata(std::string_view key) const {
   return text;
 }
 
-Handle<OrtValue> OnnxSession::State::run(std::span<const float> values, std::span<const std::int64_t> shape,
-                                         std::size_t output) const {
+std::vector<Handle<OrtValue>> OnnxSession::State::run(std::span<const float> values,
+                                                      std::span<const std::int64_t> shape,
+                                                      std::span<const std::size_t> wanted) const {
   const OrtApi* api = onnxruntime().api;
   const TensorInfo& input = inputs.front();
   std::vector<std::uint16_t> narrowed;
@@ -201,27 +217,29 @@ Handle<OrtValue> OnnxSession::State::run(std::span<const float> values, std::spa
   const auto owned_input = handle(raw_input);
 
   const char* const input_name = input.name.c_str();
-  const char* const output_name = outputs[output].name.c_str();
+  std::vector<const char*> names;
+  for (const std::size_t output : wanted) names.push_back(outputs[output].name.c_str());
   const OrtValue* const all_inputs[] = {raw_input};
-  OrtValue* raw_output = nullptr;
-  check(api->Run(session.get(), nullptr, &input_name, all_inputs, 1, &output_name, 1, &raw_output), ErrorKind::kInput,
-        fmt::format("{} could not run on an input of shape {}", source, shape_text(shape)));
-  return handle(raw_output);
+  std::vector<OrtValue*> found(wanted.size(), nullptr);
+  check(api->Run(session.get(), nullptr, &input_name, all_inputs, 1, names.data(), names.size(), found.data()),
+        ErrorKind::kInput, fmt::format("{} could not run on an input of shape {}", source, shape_text(shape)));
+  std::vector<Handle<OrtValue>> results;
+  for (OrtValue* value : found) results.push_back(handle(value));
+  return results;
 }
 
-FloatTensor OnnxSession::run(std::span<const float> values, std::span<const std::int64_t> shape,
-                             std::size_t output) const {
+FloatTensor OnnxSession::State::copy(const OrtValue* value, std::size_t output) const {
   const OrtApi* api = onnxruntime().api;
-  const auto result = state_->run(values, shape, output);
   OrtTensorTypeAndShapeInfo* raw_description = nullptr;
-  check(api->GetTensorTypeAndShape(result.get(), &raw_description), ErrorKind::kFormat, state_->source);
+  check(api->GetTensorTypeAndShape(value, &raw_description), ErrorKind::kFormat, source);
   const auto description = handle(raw_description);
   TensorInfo info;
   read_shape(raw_description, info);
   std::size_t count = 1;
   for (const std::int64_t extent : info.shape) count *= static_cast<std::size_t>(extent);
   void* content = nullptr;
-  check(api->GetTensorMutableData(result.get(), &content), ErrorKind::kFormat, state_->source);
+  // The runtime has no function that gives the values to read only.
+  check(api->GetTensorMutableData(const_cast<OrtValue*>(value), &content), ErrorKind::kFormat, source);
 
   FloatTensor tensor{std::move(info.shape), std::vector<float>(count)};
   if (info.type == TensorType::kHalf) {
@@ -230,16 +248,29 @@ FloatTensor OnnxSession::run(std::span<const float> values, std::span<const std:
     const auto* floats = static_cast<const float*>(content);
     tensor.values.assign(floats, floats + count);
   } else {
-    fail(ErrorKind::kFormat, "{}: expected output \"{}\" to hold float or half values", state_->source,
-         state_->outputs[output].name);
+    fail(ErrorKind::kFormat, "{}: expected output \"{}\" to hold float or half values", source, outputs[output].name);
   }
   return tensor;
+}
+
+FloatTensor OnnxSession::run(std::span<const float> values, std::span<const std::int64_t> shape,
+                             std::size_t output) const {
+  return state_->copy(state_->run(values, shape, std::span(&output, 1)).front().get(), output);
+}
+
+std::vector<FloatTensor> OnnxSession::run_all(std::span<const float> values, std::span<const std::int64_t> shape,
+                                              std::span<const std::size_t> outputs) const {
+  const auto found = state_->run(values, shape, outputs);
+  std::vector<FloatTensor> tensors;
+  for (std::size_t i = 0; i < found.size(); ++i) tensors.push_back(state_->copy(found[i].get(), outputs[i]));
+  return tensors;
 }
 
 std::vector<std::string> OnnxSession::run_texts(std::span<const float> values, std::span<const std::int64_t> shape,
                                                 std::size_t output) const {
   const OrtApi* api = onnxruntime().api;
-  const auto result = state_->run(values, shape, output);
+  const auto results = state_->run(values, shape, std::span(&output, 1));
+  const auto& result = results.front();
   const std::string what =
       fmt::format("{}: expected strings in output \"{}\"", state_->source, state_->outputs[output].name);
   std::size_t bytes = 0;
@@ -265,10 +296,16 @@ std::vector<std::string> OnnxSession::run_texts(std::span<const float> values, s
 struct OnnxSession::State {};
 
 OnnxSession::OnnxSession(const std::filesystem::path&, int) { onnxruntime(); }  // throws: says what is missing
+OnnxSession::OnnxSession(std::span<const std::byte>, const std::string&, int) { onnxruntime(); }
+void OnnxSession::open(std::span<const std::byte>, int) {}
 std::span<const TensorInfo> OnnxSession::inputs() const { return {}; }
 std::span<const TensorInfo> OnnxSession::outputs() const { return {}; }
 std::string OnnxSession::metadata(std::string_view) const { return {}; }
 FloatTensor OnnxSession::run(std::span<const float>, std::span<const std::int64_t>, std::size_t) const { return {}; }
+std::vector<FloatTensor> OnnxSession::run_all(std::span<const float>, std::span<const std::int64_t>,
+                                              std::span<const std::size_t>) const {
+  return {};
+}
 std::vector<std::string> OnnxSession::run_texts(std::span<const float>, std::span<const std::int64_t>,
                                                 std::size_t) const {
   return {};

@@ -32,6 +32,8 @@ class OnnxSession {
   // `threads` is the number that one call of run() may use; it affects the last bits of results. Throws Error{kFormat}
   // if the runtime cannot run the file.
   explicit OnnxSession(const std::filesystem::path& file, int threads = 1);
+  // The same from the bytes of a model; `source` names it in errors.
+  OnnxSession(std::span<const std::byte> model, const std::string& source, int threads = 1);
   OnnxSession(OnnxSession&&) noexcept;
   OnnxSession& operator=(OnnxSession&&) noexcept;
   ~OnnxSession();
@@ -44,12 +46,16 @@ class OnnxSession {
   // Runs the model on its first input and returns one output, widened to float. `values` must fill `shape` exactly.
   // Safe to call from several threads at once. Throws Error{kInput} with the runtime's reason if it fails.
   FloatTensor run(std::span<const float> values, std::span<const std::int64_t> shape, std::size_t output) const;
+  // The same for several outputs.
+  std::vector<FloatTensor> run_all(std::span<const float> values, std::span<const std::int64_t> shape,
+                                   std::span<const std::size_t> outputs) const;
   // The same for an output of strings, as one list.
   std::vector<std::string> run_texts(std::span<const float> values, std::span<const std::int64_t> shape,
                                      std::size_t output) const;
 
  private:
   struct State;
+  void open(std::span<const std::byte> model, int threads);  // no bytes: the file that the source names
   std::unique_ptr<State> state_;
 };
 
