@@ -24,6 +24,8 @@ void add_episodes(CLI::App& app, Action& action);
 void add_reproduce(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_audit(CLI::App& app, Action& action);
+void add_discover(CLI::App& app, Action& action);
+void add_label_next(CLI::App& app, Action& action);
 void add_studio(CLI::App& app, Action& action);
 void add_ablate(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);

@@ -71,6 +71,8 @@ void build(CLI::App& app, Action& action) {
   add_export(app, action);
   add_serve(app, action);
   add_audit(app, action);
+  add_discover(app, action);
+  add_label_next(app, action);
   add_studio(app, action);
   add_update(app, action);
   add_evaluate(app, action);
