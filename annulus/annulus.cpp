@@ -14,6 +14,7 @@
 #include "annulus/learn/model/predictor.h"
 #include "annulus/pipeline/backbone_metric.h"
 #include "annulus/pipeline/load.h"
+#include "annulus/pipeline/pool_set.h"
 #include "annulus/pipeline/unlabelled.h"
 #include "annulus/store/features/feature_file.h"
 #include "annulus/store/models/model_file.h"
@@ -72,7 +73,7 @@ Model fit(const FeatureSet& set, const FitOptions& options) {
   const Split split = draw_split(set, {options.shots, options.seed});
   TrainingData data = training_data(set, split.support);
   if (options.unlabelled != nullptr) {
-    check_pool(*options.unlabelled, set);
+    check_same_features(*options.unlabelled, set);
     add_pool_metric(*options.unlabelled, set, split.support, options.threads, recipe, data.provenance);
   }
   if (!options.data_licence.empty()) data.provenance["data_licence"] = options.data_licence;

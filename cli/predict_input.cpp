@@ -60,7 +60,7 @@ FeatureSet load_standard_input(const Model& model, const std::string& model_file
 FeatureSet load_prediction_input(const PredictInput& input, const Model& model, const std::string& model_file,
                                  int threads, ProgressBar& bar) {
   const LoadOptions options =
-      load_options({{}, input.labels, input.encoder, {}, input.boxes, input.frames}, threads, bar);
+      load_options({{}, input.labels, input.encoder, {}, true, input.boxes, input.frames}, threads, bar);
   if (input.paths.size() == 1 && input.paths.front() == "-") return load_standard_input(model, model_file, options);
   return load_prediction_set(input.paths, model, model_file, options);
 }

@@ -1,9 +1,8 @@
 // Lists images without asking for classes.
 #include "annulus/pipeline/pool_set.h"
 
-#include <array>
-
 #include "annulus/base/error.h"
+#include "annulus/pipeline/provenance.h"
 #include "annulus/store/features/feature_file.h"
 #include "annulus/store/images/image_folder.h"
 
@@ -15,8 +14,7 @@ FeatureSet load_pool(const std::filesystem::path& path, const LoadOptions& optio
   ImageListOptions list_options;
   list_options.list_file = options.list;
   const ImageList list = list_images(path, list_options);
-  return encode_images(list, path.string(), open_encoder(options.encoder, options.progress, list.paths.size()),
-                       options);
+  return encode_images(list, path.string(), open_encoder(options.encoder, options.progress, list.paths), options);
 }
 
 void check_same_features(const FeatureSet& set, const FeatureSet& reference) {
@@ -24,14 +22,7 @@ void check_same_features(const FeatureSet& set, const FeatureSet& reference) {
     fail(ErrorKind::kInput, "{}: expected features of {} dimensions as those of {}, found {}", set.source(),
          reference.dimension(), reference.source(), set.dimension());
   }
-  for (const char* const key : {"backbone_sha256", "backbone_output", "preprocessing"}) {
-    const auto expected = reference.provenance().find(key);
-    const auto found = set.provenance().find(key);
-    if (expected == reference.provenance().end() || found == set.provenance().end()) continue;
-    if (expected->second == found->second || expected->second.empty() || found->second.empty()) continue;
-    fail(ErrorKind::kInput, "{}: expected features with the {} \"{}\" as those of {}, found \"{}\"", set.source(), key,
-         expected->second, reference.source(), found->second);
-  }
+  check_same_provenance(reference.provenance(), reference.source(), set.provenance(), set.source());
 }
 
 }  // namespace annulus

@@ -3,44 +3,31 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "annulus/base/error.h"
 #include "annulus/learn/transform/feature_transform.h"
 #include "annulus/learn/transform/pool_metric.h"
 #include "annulus/pipeline/backbone_metric.h"
-#include "annulus/store/features/feature_file.h"
+#include "annulus/pipeline/pool_set.h"
 #include "annulus/task/few_shot_task.h"
 
 namespace annulus {
 
 FeatureSet load_unlabelled(const std::filesystem::path& path, const FeatureSet& training, const LoadOptions& options) {
-  report(options.progress, {"read " + path.string(), 0, 0, {}});
-  FeatureSet pool;
-  if (holds_images(path)) {
-    const ImageList list = list_images(path);
-    pool = encode_images(list, path.string(), open_encoder(options.encoder, options.progress, list.paths), options);
-  } else {
-    pool = read_features(path, {});
-  }
-  check_pool(pool, training);
+  LoadOptions loading = options;
+  loading.labels.clear();
+  loading.list.clear();
+  FeatureSet pool = load_pool(path, loading);
+  check_same_features(pool, training);
   return pool;
-}
-
-void check_pool(const FeatureSet& pool, const FeatureSet& training) {
-  if (pool.dimension() != training.dimension()) {
-    fail(ErrorKind::kInput, "{}: expected unlabelled features of {} dimensions as those of {}, found {}", pool.source(),
-         training.dimension(), training.source(), pool.dimension());
-  }
-  check_same_provenance(training.provenance(), training.source(), pool.provenance(), pool.source());
 }
 
 PoolUse add_pool_metric(ConstMatrixView<float> pool, std::size_t classes, float power, int threads, Recipe& recipe,
                         Provenance& provenance) {
   PoolUse use;
   use.examples = pool.rows();
-  use.needed = std::max(kLeastPool, kLeastPoolPerClass * classes);
+  use.needed = least_pool(classes);
   if (use.examples < use.needed) return use;
   PoolMetric learnt = learn_pool_metric(pool, power, threads);
   use.looked_at = learnt.looked_at;

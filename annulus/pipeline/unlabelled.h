@@ -26,12 +26,9 @@ struct PoolUse {
   bool taken() const { return looked_at > copies; }
 };
 
-// Features of a pool: a feature file, whose labels are not looked at, or images of a folder, encoded as those of
-// `training`. Throws as load_set does, and Error{kInput} for features of another network or dimension.
+// Features of a pool beside `training`, by load_pool; a list or labels among the options belong to the training
+// examples. Throws as load_pool and check_same_features do.
 FeatureSet load_unlabelled(const std::filesystem::path& path, const FeatureSet& training, const LoadOptions& options);
-
-// Throws Error{kInput} for a pool of another dimension or network than the training examples.
-void check_pool(const FeatureSet& pool, const FeatureSet& training);
 
 // Learns a metric from the features of a pool (learn/transform/pool_metric.h) and puts it into the recipe in the place
 // of a backbone's, for training examples of `classes` classes that are raised to `power`. A pool that is too small

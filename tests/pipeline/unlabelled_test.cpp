@@ -58,7 +58,7 @@ TEST(AddPoolMetric, APoolThatIsTooSmallChangesNothing) {
 TEST(LoadUnlabelled, RejectsFeaturesOfAnotherDimension) {
   const ScratchFolder folder;
   write_features(generated(8, 2), folder / "pool.safetensors");
-  expect_error(ErrorKind::kInput, "expected unlabelled features of 16 dimensions",
+  expect_error(ErrorKind::kInput, "expected features of 16 dimensions",
                [&] { load_unlabelled(folder / "pool.safetensors", generated(16, 2), {}); });
 }
 

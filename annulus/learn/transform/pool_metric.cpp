@@ -19,9 +19,9 @@
 namespace annulus {
 namespace {
 
-constexpr std::size_t kMostNumbers = std::size_t{1} << 24;  // of the features looked at
-constexpr std::size_t kRowsPerTask = 256;
-constexpr double kLeastTrace = 1e-12;  // of rows of length 1: less is rounding
+constexpr std::size_t kMostPoolNumbers = std::size_t{1} << 24;  // of the features looked at
+constexpr std::size_t kNeighbourRowsPerTask = 256;
+constexpr double kLeastPoolTrace = 1e-12;  // of rows of length 1: less is rounding
 
 // The rows that are looked at, in an order of their content.
 std::vector<std::size_t> chosen_rows(ConstMatrixView<float> rows) {
@@ -32,7 +32,7 @@ std::vector<std::size_t> chosen_rows(ConstMatrixView<float> rows) {
     const auto right = rows.row(b);
     return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end());
   });
-  const std::size_t most = std::min(kMostPoolRows, std::max<std::size_t>(kMostNumbers / rows.cols(), 2));
+  const std::size_t most = std::min(kMostPoolRows, std::max<std::size_t>(kMostPoolNumbers / rows.cols(), 2));
   if (order.size() <= most) return order;
   std::vector<std::size_t> chosen(most);
   for (std::size_t i = 0; i < most; ++i) chosen[i] = order[i * order.size() / most];
@@ -75,9 +75,9 @@ void centre(MatrixView<float> rows) {
 // Of rows of length 1: the other row of the largest cosine, the first of several.
 std::vector<std::size_t> nearest_neighbours(ConstMatrixView<float> rows, int threads) {
   std::vector<std::size_t> nearest(rows.rows());
-  parallel_for(threads, (rows.rows() + kRowsPerTask - 1) / kRowsPerTask, [&](std::size_t task) {
-    const std::size_t first = task * kRowsPerTask;
-    const std::size_t count = std::min(kRowsPerTask, rows.rows() - first);
+  parallel_for(threads, (rows.rows() + kNeighbourRowsPerTask - 1) / kNeighbourRowsPerTask, [&](std::size_t task) {
+    const std::size_t first = task * kNeighbourRowsPerTask;
+    const std::size_t count = std::min(kNeighbourRowsPerTask, rows.rows() - first);
     Matrix<float> cosines(count, rows.rows());
     gemm(Transpose::kNo, Transpose::kYes, 1.0F, rows.rows_at(first, count), rows, 0.0F, cosines.view(), 1);
     for (std::size_t i = 0; i < count; ++i) {
@@ -101,10 +101,10 @@ Metric metric_of_differences(ConstMatrixView<float> rows, std::span<const std::s
     const auto to = differences.row(i);
     for (std::size_t j = 0; j < to.size(); ++j) to[j] = from[j] - neighbour[j];
     const auto square = static_cast<double>(squared_length(std::span<const float>(to)));
-    if (square < kLeastTrace) ++copies;
+    if (square < kLeastPoolTrace) ++copies;
     trace += square;
   }
-  if (!(trace > kLeastTrace)) return {};
+  if (!(trace > kLeastPoolTrace)) return {};
   const auto factor = static_cast<float>(1.0 / std::sqrt(trace));
   for (std::size_t i = 0; i < differences.rows(); ++i) scale_row(differences.row(i), factor);
   Metric metric =
@@ -122,9 +122,7 @@ std::string checksum_of(const Metric& metric) {
 
 }  // namespace
 
-bool large_enough_pool(std::size_t examples, std::size_t classes) {
-  return examples >= std::max(kLeastPool, kLeastPoolPerClass * classes);
-}
+std::size_t least_pool(std::size_t classes) { return std::max(kLeastPool, kLeastPoolPerClass * classes); }
 
 PoolMetric learn_pool_metric(ConstMatrixView<float> rows, float power, int threads) {
   PoolMetric result;

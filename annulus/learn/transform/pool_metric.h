@@ -20,8 +20,8 @@ struct PoolMetric {
   std::size_t copies = 0;     // examples that do not differ from their nearest neighbour, and say nothing
 };
 
-// Whether a pool is large enough to stand beside `classes` classes.
-bool large_enough_pool(std::size_t examples, std::size_t classes);
+// How many examples a pool has to have to stand beside `classes` classes.
+std::size_t least_pool(std::size_t classes);
 
 // Learns from raw features of any examples, which are raised to `power` and scaled to length 1. Nearest neighbours are
 // found among the centred rows, a metric is learnt from their differences, neighbours are found once more in that
