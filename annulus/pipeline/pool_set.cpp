@@ -10,9 +10,11 @@ namespace annulus {
 
 FeatureSet load_pool(const std::filesystem::path& path, const LoadOptions& options) {
   report(options.progress, {"read " + path.string(), 0, 0, {}});
-  if (!holds_images(path)) return read_features(path, {options.labels});
+  if (!holds_images(path)) return read_features(path, {options.labels, options.verify});
   ImageListOptions list_options;
   list_options.list_file = options.list;
+  list_options.boxes = options.boxes;
+  list_options.frames = options.frames;
   const ImageList list = list_images(path, list_options);
   return encode_images(list, path.string(), open_encoder(options.encoder, options.progress, list.paths), options);
 }
