@@ -1,5 +1,5 @@
 # libav, for frames of videos. Required unless it is left out; a build without it still knows videos, and says which packages would
-# bring it (docs/decisions/0175-videos-by-libav.md).
+# bring it (docs/decisions/0178-videos-by-libav.md).
 option(ANNULUS_WITH_VIDEO "Read frames of videos" ON)
 set(annulus_video_modules libavformat libavcodec libswscale libavutil)
 set(ANNULUS_FIND_VIDEO "")
