@@ -3,6 +3,7 @@
 #include "fuzz/fuzz_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  return annulus::fuzz_reader(
-      data, size, [](const annulus::FileBytes& file) { annulus::FeatureSet{annulus::safetensors_features(file, false)}; });
+  return annulus::fuzz_reader(data, size, [](const annulus::FileBytes& file) {
+    annulus::FeatureSet{annulus::safetensors_features(file, false)};
+  });
 }
