@@ -162,6 +162,7 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         *,
         preprocess: Optional[str] = None,
         views: Union[str, int, None] = None,
+        precision: Optional[str] = None,
         cache: Optional[Path] = None,
         crop_margin: Optional[float] = None,
         n_jobs: Optional[int] = None,
