@@ -6,19 +6,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <utility>
 
-#include "annulus/base/checksum.h"
-#include "annulus/base/error.h"
-#include "annulus/base/version.h"
-#include "annulus/learn/distributed/parallel_layout.h"
 #include "annulus/learn/model/fit_model.h"
 #include "annulus/learn/model/predictor.h"
 #include "annulus/pipeline/backbone_metric.h"
 #include "annulus/pipeline/unlabelled.h"
-#include "annulus/store/models/fit_checkpoint_file.h"
 #include "annulus/store/models/model_file.h"
+#include "annulus/store/models/shared_fit.h"
 #include "annulus/task/few_shot_task.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
@@ -165,48 +160,6 @@ void print_summary(const FitOptions& options, const Recipe& recipe, const ModelF
   fmt::print("wrote {}\n", options.output);
 }
 
-// Processes that were given different data would make nonsense together.
-void expect_same(Communicator& communicator, const std::string& own) {
-  std::string first = own;
-  communicator.broadcast(std::as_writable_bytes(std::span(first)));
-  double differ = own == first ? 0.0 : 1.0;
-  communicator.sum(std::span<double>(&differ, 1));
-  if (differ > 0.0) {
-    fail(ErrorKind::kInput, "expected the same examples and options on every process, found others on {} of {}", differ,
-         communicator.size());
-  }
-}
-
-// Stands for everything that the numbers of a fit depend on.
-std::string fit_key(const FitOptions& options, const Recipe& recipe, const FeatureSet& set) {
-  std::string text = fmt::format("{}\n{}\n{}\n{}\n{}\n", kVersion, content_checksum(set), options.shots,
-                                 options.calibrate && recipe.calibrate, options.recipe.group.value_or(0));
-  for (const auto& [name, value] : describe(recipe)) text += name + "=" + value + "\n";
-  return sha256_hex(std::as_bytes(std::span(text)));
-}
-
-// What a fit by several processes, or one that can go on after it was ended, needs beside its recipe.
-struct SharedFit {
-  std::unique_ptr<Communicator> communicator;
-  std::optional<ParallelLayout> layout;
-  std::optional<FitCheckpointFile> checkpoint;
-};
-
-void prepare_shared_fit(const FitOptions& options, const FeatureSet& set, SharedFit& shared, Recipe& recipe) {
-  if (!shared.communicator && options.checkpoint.empty()) return;
-  const std::string key = fit_key(options, recipe, set);
-  if (shared.communicator) {
-    expect_same(*shared.communicator, key);
-    shared.layout.emplace(*shared.communicator, options.class_ranks, set.classes());
-    set_layout(recipe, &*shared.layout);
-  }
-  if (options.checkpoint.empty()) return;
-  FitCheckpointFile::Options keeping{options.checkpoint_seconds, shared.communicator.get(), true};
-  if (shared.layout) keeping.writes = shared.layout->same_block().rank() == 0;
-  shared.checkpoint.emplace(options.checkpoint, key, keeping);
-  set_checkpoint(recipe, &*shared.checkpoint);
-}
-
 // The set itself is let go: what it has in memory is not needed any more.
 TrainingData load_training_data(const FitOptions& options, std::size_t shots, ProgressBar& bar, SharedFit& shared,
                                 Recipe& recipe, DataFacts& facts) {
@@ -221,7 +174,9 @@ TrainingData load_training_data(const FitOptions& options, std::size_t shots, Pr
         load_unlabelled(options.unlabelled, set, load_options(options.data, options.run.threads, bar));
     facts.pool = add_pool_metric(unlabelled, set, split.support, options.run.threads, recipe, record);
   }
-  prepare_shared_fit(options, set, shared, recipe);
+  prepare_shared_fit({options.class_ranks, options.checkpoint, options.checkpoint_seconds, options.shots,
+                      options.calibrate, options.recipe.group.value_or(0)},
+                     set, shared, recipe);
   TrainingData data = training_data(set, split.support, shared.communicator.get());
   data.provenance.merge(record);
   if (!options.licence.empty()) data.provenance["data_licence"] = options.licence;
