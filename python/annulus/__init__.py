@@ -27,11 +27,12 @@ from ._core import Cancelled, FormatError, __version__
 from ._evaluation import audit, episodes, evaluate
 from ._features import FeatureExtractor, ImageList, list_images, read_features
 from ._files import load, save
+from ._pool import Choices, Groups, discover, label_next
 from ._reports import AuditReport, Report
 
 __all__ = [
-    "AuditReport", "BASELINES", "CacheModel", "Cancelled", "CosineHead", "FeatureExtractor", "FewShotClassifier", "FormatError",
-    "GaussianDiscriminant", "IbM2Classifier", "ImageList", "LinearDiscriminant", "LinearSVM", "LogisticHead", "NearestPrototype",
-    "NearestNeighbours", "PairwiseSVM", "Report", "RidgeHead", "SimpleShot", "__version__", "audit", "episodes", "evaluate",
-    "list_images", "load", "read_features", "save",
+    "AuditReport", "BASELINES", "CacheModel", "Cancelled", "Choices", "CosineHead", "FeatureExtractor", "FewShotClassifier", "FormatError",
+    "GaussianDiscriminant", "Groups", "IbM2Classifier", "ImageList", "LinearDiscriminant", "LinearSVM", "LogisticHead", "NearestPrototype",
+    "NearestNeighbours", "PairwiseSVM", "Report", "RidgeHead", "SimpleShot", "__version__", "audit", "discover", "episodes", "evaluate",
+    "label_next", "list_images", "load", "read_features", "save",
 ]

@@ -1,6 +1,6 @@
 # Types of the public package.
 import os
-from typing import Any, Callable, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -245,3 +245,33 @@ def audit(
     verbose: bool = False,
     progress: Optional[Progress] = None,
 ) -> AuditReport: ...
+
+class Choices(NamedTuple):
+    rows: NDArray[np.int64]
+    reasons: list[str]
+    uncertainty: NDArray[np.float64]
+    stands_for: NDArray[np.int64]
+
+class Groups(NamedTuple):
+    labels: NDArray[np.int64]
+    covers: NDArray[np.int64]
+    kinds: int
+    copies: NDArray[np.int64]
+    outliers: NDArray[np.int64]
+
+def label_next(
+    pool: ArrayLike,
+    n: int = 20,
+    *,
+    X: Optional[ArrayLike] = None,
+    y: Optional[ArrayLike] = None,
+    model: Optional[ModelClassifier] = None,
+    new_classes: float = 0.25,
+    false_reject: float = 0.05,
+    n_jobs: Optional[int] = None,
+    verbose: bool = False,
+    progress: Optional[Progress] = None,
+) -> Choices: ...
+def discover(
+    pool: ArrayLike, *, n_jobs: Optional[int] = None, verbose: bool = False, progress: Optional[Progress] = None
+) -> Groups: ...

@@ -232,3 +232,16 @@ def audit_folder(
     threads: int = 0,
     progress: Progress = None,
 ) -> dict[str, str]: ...
+def label_next(
+    pool: NDArray[np.float32],
+    labelled: NDArray[np.float32],
+    labels: NDArray[np.int32],
+    model: Optional[Model],
+    *,
+    count: int,
+    new_classes: float,
+    false_reject: float,
+    threads: int = 0,
+    progress: Progress = None,
+) -> dict[str, Any]: ...
+def discover(pool: NDArray[np.float32], *, threads: int = 0, progress: Progress = None) -> dict[str, Any]: ...

@@ -17,4 +17,5 @@ PYBIND11_MODULE(_core, module) {
   annulus::python::add_methods(module);
   annulus::python::add_features(module);
   annulus::python::add_evaluation(module);
+  annulus::python::add_pools(module);
 }
