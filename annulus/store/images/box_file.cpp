@@ -20,14 +20,14 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr std::size_t kMostBoxFileBytes = std::size_t{1} << 30;
 // What COCO files hold most of and boxes do not need.
 constexpr std::array<std::string_view, 4> kUnused = {"segmentation", "keypoints", "captions", "licenses"};
 
 Json parse_document(const fs::path& file) {
   const MappedFile mapped(file);
-  if (mapped.bytes().size() > kMostBytes) {
-    fail(ErrorKind::kFormat, "{}: expected at most {} bytes of boxes, found {}", file.string(), kMostBytes,
+  if (mapped.bytes().size() > kMostBoxFileBytes) {
+    fail(ErrorKind::kFormat, "{}: expected at most {} bytes of boxes, found {}", file.string(), kMostBoxFileBytes,
          mapped.bytes().size());
   }
   const auto keep = [](int, Json::parse_event_t event, const Json& parsed) {
@@ -114,7 +114,7 @@ BoxFile read_coco(const Json& document, const fs::path& file) {
   for (std::size_t i = 0; i < annotations.size(); ++i) {
     const std::string where = place(file, "annotations", i);
     const Json& crowd = value_of(annotations[i], "iscrowd");
-    if (crowd == 1 || crowd == true) {
+    if (crowd.is_boolean() ? crowd.get<bool>() : crowd == 1) {
       ++crowds;
       continue;
     }
