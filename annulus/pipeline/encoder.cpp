@@ -151,7 +151,15 @@ Encoder open_encoder_of(const Model& model, const std::string& model_file, Encod
     const auto found = model.provenance.find(key);
     return found == model.provenance.end() ? std::string() : found->second;
   };
-  if (options.preprocess.empty()) options.preprocess = recorded("preprocessing");
+  if (options.preprocess.empty()) {
+    options.preprocess = recorded("preprocessing");
+    const std::size_t networks = joined_backbones(options.backbone).size();
+    if (const std::size_t recipes = split_at(options.preprocess, kBetweenValues).size();
+        recipes > 1 && recipes != networks) {
+      fail_field(ErrorKind::kUsage, "backbone", "expected {} to be the {} networks of {}, {}, found {}", recipes,
+                 model_file, recorded("backbone"), networks);
+    }
+  }
   if (const std::string views = recorded(kViewsKey); !options.views && !views.empty()) {
     options.views = views_from_text(views);
   }
