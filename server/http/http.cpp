@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "annulus/base/json_string.h"
 
 namespace annulus::server {
 namespace {
@@ -48,8 +49,8 @@ void check_framing(const Request& request, unsigned version) {
 Response error_response(int status, std::string_view message) {
   Response response;
   response.status = status;
-  const nlohmann::json body{{"error", message}};
-  response.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  // Without a tree, whose destruction takes memory: there may be none, and a destructor may be what answers.
+  response.body = "{\"error\":" + json_string(message) + "}\n";
   return response;
 }
 
