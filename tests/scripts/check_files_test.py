@@ -27,6 +27,7 @@ class CheckFiles(unittest.TestCase):
             "annulus/base/text_utils.h": ("// Job.\n", "a name that says nothing"),
             "cli/main.cpp": (f"// Job.\n// {LEFT_BEHIND}: write it\n", "work left behind"),
             "docs/a.md": ("See /home/someone/data/x.npz\n", "a path of one machine"),
+            "docs/words.md": ("Heads have " + "Companions.\n", "a word of this project alone"),
             "scripts/get": (f"curl https://{HOST}/x\n", "a package registry's host"),
         }
         code, output = check({path: text for path, (text, _) in faults.items()})
@@ -34,7 +35,7 @@ class CheckFiles(unittest.TestCase):
         for path, (_, message) in faults.items():
             self.assertTrue(any(line.startswith(path + ":") and message in line for line in output.splitlines()),
                             f"{path}: expected '{message}' in\n{output}")
-        self.assertIn("6 faults", output)
+        self.assertIn("7 faults", output)
 
     def test_a_crowded_room_is_reported(self):
         files = {f"annulus/base/part{number}.h": "// Job.\n" for number in range(40)}
