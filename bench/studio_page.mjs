@@ -12,7 +12,7 @@ const project = resolve(folder, "project");
 const name = (number) => `class ${String(number).padStart(4, "0")}`;
 const said = (step, values) => console.log(JSON.stringify({ step, ...values }));
 const rounded = (value) => Math.round(value * 10) / 10;
-const share = (sorted, at) => rounded(sorted[Math.floor(at * (sorted.length - 1))] ?? 0);
+const quantile = (sorted, at) => rounded(sorted[Math.floor(at * (sorted.length - 1))] ?? 0);
 
 function draw() {
   if (existsSync(join(project, "project.json"))) return;
@@ -64,7 +64,7 @@ async function frames(page, steps, each) {
   const after = await busy();
   await session.detach();
   const spent = (key) => rounded(1000 * (after[key] - before[key]) / steps);
-  return { frames: steps, median_ms: share(times, 0.5), p95_ms: share(times, 0.95), worst_ms: share(times, 1), script_ms_a_frame: spent("ScriptDuration"),
+  return { frames: steps, median_ms: quantile(times, 0.5), p95_ms: quantile(times, 0.95), worst_ms: quantile(times, 1), script_ms_a_frame: spent("ScriptDuration"),
            layout_ms_a_frame: rounded(spent("LayoutDuration") + spent("RecalcStyleDuration")), heap_mb: Math.round(after.JSHeapUsedSize / 1048576), elements: await page.evaluate(() => document.querySelectorAll("*").length) };
 }
 

@@ -35,7 +35,7 @@ struct PredictOptions {
   std::size_t top = 5;
   std::optional<double> false_reject;  // false-rejection rate
   bool explain = false;
-  std::size_t consensus = 1;  // frames of a video that answer together
+  std::size_t consensus = 1;  // frames of a video that are predicted together
   RunOptions run;
 };
 

@@ -136,7 +136,7 @@ ProjectChoice parse_project_choice(std::string_view body) {
   }
 }
 
-std::string state_json(const Studio& studio) {
+std::string state_json(const Studio& studio, const std::optional<std::string>& notice) {
   const studio::StudioStatus status = studio.status();
   const auto model = studio.model();
   Json json = studio.read([](const Project& project) {
@@ -175,6 +175,7 @@ std::string state_json(const Studio& studio) {
                      {"rejects_unknown", model->predictor->may_reject()},
                      {"seconds", model->seconds}};
   }
+  if (notice) json["notice"] = *notice;
   return dump(json);
 }
 

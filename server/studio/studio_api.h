@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,8 @@ struct ProjectChoice {
 // Throws Error{kFormat} for anything else.
 ProjectChoice parse_project_choice(std::string_view body);
 
-// Everything that a page shows besides its lists, also sent as an event.
-std::string state_json(const Studio& studio);
+// Everything that a page shows besides its lists, also sent as an event; `notice` is for a page that asks first.
+std::string state_json(const Studio& studio, const std::optional<std::string>& notice = {});
 
 // The responses to requests; each throws Error for what it cannot do.
 Response get_classes(const Studio& studio, const Request& request);  // ?offset, limit, search, sort

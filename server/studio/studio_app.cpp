@@ -80,9 +80,7 @@ void StudioApp::add_routes() {
   router_.add("GET", "/api/events", [this](Request&&, const Respond& respond) { respond(open_events()); });
   route("GET", "/api/state", [this](Studio& studio, const Request&) {
     Response response;
-    auto json = nlohmann::ordered_json::parse(state_json(studio));
-    json["notice"] = options_.notice.empty() ? studio.cache_warning() : options_.notice;
-    response.body = json.dump();
+    response.body = state_json(studio, options_.notice.empty() ? studio.cache_warning() : options_.notice);
     return response;
   });
   route("GET", "/api/classes", get_classes);

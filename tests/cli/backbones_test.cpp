@@ -1,8 +1,11 @@
 // backbones learn-metric, and fits that use the metric kept for their network.
+#include <optional>
+
 #include "annulus/store/models/metric_file.h"
 #include "annulus/store/models/model_file.h"
 #include "tests/fixtures/image_fixtures.h"
 #include "tests/fixtures/needs_onnxruntime.h"
+#include "tests/fixtures/own_cache.h"
 #include "tests/fixtures/program.h"
 
 namespace annulus {
@@ -73,12 +76,7 @@ class BackboneMetricOfPhotos : public NeedsOnnxRuntime {
     NeedsOnnxRuntime::SetUp();
     if (IsSkipped()) return;
     copy_photos_of_two_classes(scratch_.folder() / "photos");
-    setenv("ANNULUS_CACHE", (scratch_ / "cache").c_str(), 1);
-    setenv("ANNULUS_ONNXRUNTIME", onnxruntime().library.c_str(), 1);  // it may be in the cache before
-  }
-  void TearDown() override {
-    unsetenv("ANNULUS_CACHE");
-    unsetenv("ANNULUS_ONNXRUNTIME");
+    cache_.emplace(scratch_ / "cache");
   }
 
   Outcome learn(std::vector<std::string> more) const {
@@ -97,6 +95,7 @@ class BackboneMetricOfPhotos : public NeedsOnnxRuntime {
   static constexpr const char* kRecipe = "unit resize=8x8 crop=none";
   const std::string network_ = std::string(ANNULUS_TEST_DATA) + "/backbones/any_size.onnx";
   Scratch scratch_;
+  std::optional<OwnCache> cache_;
 };
 
 TEST_F(BackboneMetricOfPhotos, IsKeptForTheNetworkAndUsedByLaterFits) {

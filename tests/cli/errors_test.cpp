@@ -107,7 +107,7 @@ TEST(Errors, OptionsAreNamedAsTheUserTypesThem) {
                    "annulus: expected --false-reject to be a rate from 0 to less than 1, found 1.5\n");
 }
 
-TEST(Errors, AnOutputThatIsAnInputIsRefused) {
+TEST(Errors, AnOutputThatIsAnInputIsRejected) {
   const Scratch scratch;
   const std::string features = write_small_features(scratch);
   const std::string model = scratch / "m.safetensors";

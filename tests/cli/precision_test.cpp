@@ -1,13 +1,13 @@
 // --precision on the command line: int8 networks are made once, kept, followed by models, and never mixed unasked.
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "annulus/vision/backbone/onnxruntime.h"
 #include "annulus/vision/image/svg.h"
 #include "tests/fixtures/needs_onnxruntime.h"
+#include "tests/fixtures/own_cache.h"
 #include "tests/fixtures/program.h"
 #include "tests/fixtures/small_network.h"
 
@@ -19,8 +19,7 @@ class Precisions : public NeedsOnnxRuntime {
   void SetUp() override {
     NeedsOnnxRuntime::SetUp();
     if (IsSkipped()) return;
-    ::setenv("ANNULUS_ONNXRUNTIME", onnxruntime().library.c_str(), 1);  // it may be in the cache before
-    ::setenv("ANNULUS_CACHE", (scratch_ / "cache").c_str(), 1);
+    cache_.emplace(scratch_ / "cache");
     std::ofstream(scratch_ / "small.onnx", std::ios::binary) << small_network();
     const char* names[] = {"blue", "green", "red"};
     for (std::size_t i = 0; i < 24; ++i) {
@@ -34,10 +33,6 @@ class Precisions : public NeedsOnnxRuntime {
           .write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
     }
   }
-  void TearDown() override {
-    ::unsetenv("ANNULUS_CACHE");
-    ::unsetenv("ANNULUS_ONNXRUNTIME");
-  }
   Outcome run(std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--backbone", scratch_ / "small.onnx"});
     return run_annulus(scratch_, std::move(arguments));
@@ -47,6 +42,7 @@ class Precisions : public NeedsOnnxRuntime {
   }
 
   Scratch scratch_;
+  std::optional<OwnCache> cache_;
 };
 
 TEST_F(Precisions, ModelsFollowTheirsAndRejectTheOther) {

@@ -10,7 +10,7 @@
 #include "annulus/base/matrix.h"
 #include "annulus/store/files/atomic_file.h"
 #include "annulus/vision/backbone/backbone.h"
-#include "annulus/vision/backbone/onnxruntime.h"
+#include "tests/fixtures/needs_onnxruntime.h"
 
 namespace annulus {
 namespace {
@@ -29,15 +29,11 @@ Matrix<float> rows_of(const Backbone& backbone) {
   return rows;
 }
 
-class ImportOnnxTest : public ::testing::Test {
+class ImportOnnxTest : public NeedsOnnxRuntime {
  protected:
   void SetUp() override {
-    if (!built_with_vision()) GTEST_SKIP() << "built without image support";
-    try {
-      onnxruntime();
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
+    NeedsOnnxRuntime::SetUp();
+    if (IsSkipped()) return;
     folder_ = fs::temp_directory_path() / ("annulus_import_onnx_" + std::to_string(::getpid()));
     fs::create_directories(folder_);
   }

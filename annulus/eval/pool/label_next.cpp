@@ -104,8 +104,8 @@ std::size_t new_class_count(const PoolBelief& belief, const LabelNextOptions& op
   if (belief.unknown.empty()) return 0;
   const auto rejected = static_cast<double>(std::count(belief.unknown.begin(), belief.unknown.end(), 1));
   const double excess = rejected - belief.false_reject * static_cast<double>(belief.unknown.size());
-  const double share = std::ceil(options.new_class_fraction * static_cast<double>(options.count));
-  return excess <= 0.0 ? 0 : static_cast<std::size_t>(std::min(share, std::ceil(excess)));
+  const double most = std::ceil(options.new_class_fraction * static_cast<double>(options.count));
+  return excess <= 0.0 ? 0 : static_cast<std::size_t>(std::min(most, std::ceil(excess)));
 }
 
 // Labelled rows and pool together, in the order of their content.

@@ -24,12 +24,12 @@ struct Link {
   double flow = 0.0;
 };
 
-// A graph whose weights are shares of the weight of all ends of edges, so that the nodes' visits sum to 1.
+// A graph whose weights are fractions of the weight of all ends of edges, so that the nodes' visits sum to 1.
 struct FlowGraph {
   std::vector<std::size_t> first;  // of each node's links, and the end
   std::vector<Link> links;
   std::vector<double> visits;  // p_i, with the edges inside it where the node stands for several
-  std::vector<double> exits;   // the share of the weight of the node's links
+  std::vector<double> exits;   // the fraction of the weight on the node's links
 
   std::size_t nodes() const { return visits.size(); }
   std::span<const Link> links_of(std::uint32_t node) const {
@@ -124,7 +124,7 @@ class Partitioned {
   }
 
   // Moves nodes until none wants to, in an order that no file decides.
-  void settle(std::uint32_t epoch) {
+  void move_until_stable(std::uint32_t epoch) {
     for (std::uint32_t pass = 0; pass < kMostPasses; ++pass) {
       const auto order =
           random_permutation({0, RandomUse::kShuffle, kOrders}, epoch * kMostPasses + pass, graph_.nodes());
@@ -222,7 +222,7 @@ double length_of(const FlowGraph& graph, std::span<const std::uint32_t> communit
 // Moves single nodes, then communities as wholes, level by level.
 std::vector<std::uint32_t> one_round(const FlowGraph& graph, std::vector<std::uint32_t> start, std::uint32_t epoch) {
   Partitioned leaves(graph, std::move(start));
-  leaves.settle(epoch);
+  leaves.move_until_stable(epoch);
   std::vector<std::uint32_t> community = leaves.take();
   std::size_t count = renumber(community);
   for (;;) {
@@ -230,7 +230,7 @@ std::vector<std::uint32_t> one_round(const FlowGraph& graph, std::vector<std::ui
     std::vector<std::uint32_t> own(count);
     std::iota(own.begin(), own.end(), 0U);
     Partitioned wholes(level, std::move(own));
-    wholes.settle(epoch);
+    wholes.move_until_stable(epoch);
     std::vector<std::uint32_t> upper = wholes.take();
     const std::size_t fewer = renumber(upper);
     for (std::uint32_t& c : community) c = upper[c];

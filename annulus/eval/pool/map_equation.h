@@ -20,7 +20,7 @@ struct WeightedEdge {
 // The community of each node, numbered by the order of their first nodes. A random walker on the graph is described in
 // two levels; the communities are those of (nearly) the shortest description:
 //   L = plogp(sum_m q_m) - 2 sum_m plogp(q_m) - sum_i plogp(p_i) + sum_m plogp(q_m + sum_{i in m} p_i)
-// with p_i the share of the edges' weight at node i, and q_m the share of the weight that leaves community m. Nodes
+// with p_i the fraction of the edges' weight at node i, and q_m the fraction that leaves community m. Nodes
 // move to the neighbouring community that shortens it most (as Louvain's method does), then communities move as wholes;
 // both are repeated until nothing shortens it. Each undirected edge is named once. A pure function of the edges in
 // their order, on one thread; costs about a hundred passes over the edges.

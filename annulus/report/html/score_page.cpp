@@ -200,9 +200,9 @@ class ScorePage {
           text += "<td></td>";
           continue;
         }
-        const double share = static_cast<double>(found->second) / static_cast<double>(totals[label]);
+        const double fraction = static_cast<double>(found->second) / static_cast<double>(totals[label]);
         text += fmt::format(R"(<td><i{} style="opacity:{:.2f}"></i><b>{}</b></td>)",
-                            label == score.name ? R"( class="right")" : "", kStrongestShade * share, found->second);
+                            label == score.name ? R"( class="right")" : "", kStrongestShade * fraction, found->second);
       }
       text += "</tr>\n";
     }

@@ -50,7 +50,7 @@ std::string group_sentence(const GroupSheet& sheet, std::size_t group) {
   const char* const what = sheet.images ? "photo" : "example";
   std::string text = size == 1 ? fmt::format("1 {} that looks like no other", what)
                                : fmt::format("{} {}s that look alike", size, what);
-  if (!sheet.model.empty()) text += fmt::format(" and like nothing that {} was taught", sheet.model);
+  if (!sheet.model.empty()) text += fmt::format(" and like nothing that {} was trained on", sheet.model);
   return text;
 }
 

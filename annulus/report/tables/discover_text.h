@@ -28,7 +28,7 @@ struct GroupSheet {
 // "group-001" for the first; as many digits as `groups` need, three at least.
 std::string group_name(std::size_t group, std::size_t groups);
 
-// "7 photos that look alike and like nothing that birds.safetensors was taught".
+// "7 photos that look alike and like nothing that birds.safetensors was trained on".
 std::string group_sentence(const GroupSheet& sheet, std::size_t group);
 
 // A summary for people: kinds, the largest groups with their covers, copies, outliers.

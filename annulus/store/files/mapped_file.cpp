@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -13,16 +12,10 @@
 #include <system_error>
 
 #include "annulus/base/error.h"
+#include "annulus/store/files/file_descriptor.h"
 
 namespace annulus {
 namespace {
-
-struct Descriptor {
-  int value = -1;
-  ~Descriptor() {
-    if (value >= 0) ::close(value);
-  }
-};
 
 // Names of mapped files for a signal handler.
 struct NamedRange {
@@ -67,12 +60,12 @@ std::string_view mapped_file_at(const void* address) {
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
   // O_NONBLOCK: opening a named pipe must fail below, not wait for a writer.
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.value < 0) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.number < 0) {
     fail(ErrorKind::kIo, "{}: cannot be opened: {}", path.string(), std::generic_category().message(errno));
   }
   struct stat status = {};
-  if (::fstat(file.value, &status) != 0) {
+  if (::fstat(file.number, &status) != 0) {
     fail(ErrorKind::kIo, "{}: cannot be examined: {}", path.string(), std::generic_category().message(errno));
   }
   if (!S_ISREG(status.st_mode)) {
@@ -81,7 +74,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   }
   if (status.st_size == 0) return;
   const auto size = static_cast<std::size_t>(status.st_size);
-  void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.value, 0);
+  void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
   if (memory == MAP_FAILED) {
     fail(ErrorKind::kIo, "{}: cannot be mapped into memory: {}", path.string(), std::generic_category().message(errno));
   }

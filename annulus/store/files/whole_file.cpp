@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "annulus/base/error.h"
+#include "annulus/store/files/file_descriptor.h"
 
 namespace annulus {
 namespace {
@@ -23,14 +24,6 @@ FileIdentity identity_from(const struct stat& status) {
   fail(ErrorKind::kIo, "cannot read {}: {}", path.string(), std::strerror(errno));
 }
 
-// Closes the descriptor.
-struct OpenFile {
-  int number;
-  ~OpenFile() {
-    if (number >= 0) ::close(number);
-  }
-};
-
 }  // namespace
 
 FileIdentity identity_of(const std::filesystem::path& path) {
@@ -40,7 +33,8 @@ FileIdentity identity_of(const std::filesystem::path& path) {
 }
 
 WholeFile read_whole_file(const std::filesystem::path& path, std::size_t max_bytes) {
-  const OpenFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  // O_NONBLOCK: opening a named pipe must fail below, not wait for a writer.
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (file.number < 0 || ::fstat(file.number, &status) != 0) fail_to_read(path);
   if (!S_ISREG(status.st_mode)) fail(ErrorKind::kIo, "cannot read {}: it is no regular file", path.string());

@@ -9,17 +9,11 @@
 #include <system_error>
 
 #include "annulus/base/error.h"
+#include "annulus/store/files/file_descriptor.h"
 #include "annulus/store/images/example_image.h"
 
 namespace annulus {
 namespace {
-
-struct Descriptor {
-  int value = -1;
-  ~Descriptor() {
-    if (value >= 0) ::close(value);
-  }
-};
 
 [[noreturn]] void fail_to(const char* action, const std::filesystem::path& path) {
   fail(ErrorKind::kIo, "{}: cannot be {}: {}", path.string(), action, std::generic_category().message(errno));
@@ -29,10 +23,10 @@ struct Descriptor {
 
 std::vector<std::byte> load_image_bytes(const std::filesystem::path& path, std::size_t max_bytes) {
   // O_NONBLOCK: opening a named pipe must fail below, not wait for a writer.
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.value < 0) fail_to("opened", path);
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.number < 0) fail_to("opened", path);
   struct stat status = {};
-  if (::fstat(file.value, &status) != 0) fail_to("examined", path);
+  if (::fstat(file.number, &status) != 0) fail_to("examined", path);
   if (!S_ISREG(status.st_mode)) {
     fail(ErrorKind::kIo, "{}: expected an image file, found a {}", path.string(),
          S_ISDIR(status.st_mode) ? "folder" : "device or pipe");
@@ -45,7 +39,7 @@ std::vector<std::byte> load_image_bytes(const std::filesystem::path& path, std::
   std::vector<std::byte> bytes(size);
   std::size_t done = 0;
   while (done < size) {
-    const ssize_t count = ::read(file.value, bytes.data() + done, size - done);
+    const ssize_t count = ::read(file.number, bytes.data() + done, size - done);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail_to("read", path);
     if (count == 0) break;

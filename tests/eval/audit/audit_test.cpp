@@ -20,6 +20,7 @@
 #include "annulus/report/html/audit_page.h"
 #include "annulus/report/tables/audit_text.h"
 #include "annulus/task/synthetic.h"
+#include "tests/fixtures/generated_set.h"
 
 namespace annulus {
 namespace {
@@ -33,16 +34,6 @@ FeatureSetParts copy_of(const FeatureSet& set) {
   parts.class_names.assign(set.class_names().begin(), set.class_names().end());
   parts.source = "generated";
   return parts;
-}
-
-FeatureSet generated(std::size_t classes, std::size_t rows, double noise = 0.5) {
-  SyntheticOptions options;
-  options.classes = classes;
-  options.train_rows = rows;
-  options.test_rows = 1;
-  options.dimension = 64;
-  options.noise = noise;
-  return make_synthetic(options);
 }
 
 // Without the test example of each class.
@@ -69,7 +60,7 @@ std::vector<const AuditFinding*> of_kind(const AuditReport& report, FindingKind 
 }
 
 TEST(Audit, PlantedErrorsComeFirstAndTheRightLabelIsSuggested) {
-  FeatureSetParts parts = training_part(generated(20, 5));
+  FeatureSetParts parts = training_part(generated_set(20, 5));
   const std::vector<std::int32_t> truth = parts.labels;
   const std::set<std::uint32_t> wrong{3, 22, 41, 60, 97};
   for (const std::uint32_t row : wrong) parts.labels[row] = (truth[row] + 7) % 20;
@@ -87,7 +78,7 @@ TEST(Audit, PlantedErrorsComeFirstAndTheRightLabelIsSuggested) {
 }
 
 TEST(Audit, TwoExamplesPerClassSuffice) {
-  FeatureSetParts parts = training_part(generated(30, 2, 0.3));
+  FeatureSetParts parts = training_part(generated_set(30, 2, 0.3));
   parts.labels[0] = 9;  // class 0 keeps one row, class 9 has three
   AuditOptions options;
   options.suspect_fraction = 0.02;
@@ -103,7 +94,7 @@ TEST(Audit, TwoExamplesPerClassSuffice) {
 }
 
 TEST(Audit, CopiesAreFoundWithinAndAcrossClasses) {
-  FeatureSetParts parts = training_part(generated(12, 6));
+  FeatureSetParts parts = training_part(generated_set(12, 6));
   Matrix<float> rows(parts.features.rows(), parts.features.cols());
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     std::copy(parts.features.row(i).begin(), parts.features.row(i).end(), rows.row(i).begin());
@@ -135,7 +126,7 @@ TEST(Audit, CopiesAreFoundWithinAndAcrossClasses) {
 }
 
 TEST(Audit, ATestExampleThatIsATrainingExampleIsALeak) {
-  FeatureSetParts parts = copy_of(generated(10, 4));
+  FeatureSetParts parts = copy_of(generated_set(10, 4));
   Matrix<float> rows(parts.features.rows(), parts.features.cols());
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     std::copy(parts.features.row(i).begin(), parts.features.row(i).end(), rows.row(i).begin());
@@ -157,7 +148,7 @@ TEST(Audit, ATestExampleThatIsATrainingExampleIsALeak) {
 }
 
 TEST(Audit, AnExampleFarFromAllOthersIsAnOutlier) {
-  FeatureSetParts parts = training_part(generated(10, 8, 0.3));
+  FeatureSetParts parts = training_part(generated_set(10, 8, 0.3));
   Matrix<float> rows(parts.features.rows(), parts.features.cols());
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     std::copy(parts.features.row(i).begin(), parts.features.row(i).end(), rows.row(i).begin());
@@ -172,7 +163,7 @@ TEST(Audit, AnExampleFarFromAllOthersIsAnOutlier) {
 }
 
 TEST(Audit, TwoHalvesOfOneClassAreAlikeAndHard) {
-  FeatureSetParts parts = training_part(generated(8, 40, 0.5));
+  FeatureSetParts parts = training_part(generated_set(8, 40, 0.5));
   std::size_t members = 0;
   for (std::int32_t& label : parts.labels) {
     if (label == 6) {
@@ -189,7 +180,7 @@ TEST(Audit, TwoHalvesOfOneClassAreAlikeAndHard) {
 }
 
 TEST(Audit, TheLearningCurveRisesAndItsPredictionsContinueIt) {
-  const AuditReport report = audit(FeatureSet(training_part(generated(30, 8, 1.5))), {});
+  const AuditReport report = audit(FeatureSet(training_part(generated_set(30, 8, 1.5))), {});
   const LearningCurve& curve = report.curve;
   EXPECT_EQ(curve.shots, 8U);
   ASSERT_GE(curve.measured.size(), 4U);
@@ -209,7 +200,7 @@ TEST(Audit, TheLearningCurveRisesAndItsPredictionsContinueIt) {
 }
 
 TEST(Audit, TheSameBitsForAnyNumberOfThreads) {
-  const FeatureSet set = generated(40, 30, 1.0);
+  const FeatureSet set = generated_set(40, 30, 1.0);
   AuditOptions options;
   options.threads = 1;
   const AuditReport one = audit(set, options);
@@ -221,7 +212,7 @@ TEST(Audit, TheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(Audit, ImagesThatAreTinyFlatOrCorruptAreNamed) {
-  FeatureSetParts parts = training_part(generated(4, 6));
+  FeatureSetParts parts = training_part(generated_set(4, 6));
   AuditOptions options;
   options.smallest_side = 32;
   for (std::size_t i = 0; i < parts.labels.size(); ++i) {
@@ -254,7 +245,7 @@ TEST(Audit, ImagesThatAreTinyFlatOrCorruptAreNamed) {
 }
 
 TEST(Audit, ImagesThatLookAlikeArePairedWhenTheirFeaturesAgree) {
-  FeatureSetParts parts = training_part(generated(6, 8, 1.5));
+  FeatureSetParts parts = training_part(generated_set(6, 8, 1.5));
   Matrix<float> rows(parts.features.rows(), parts.features.cols());
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     std::copy(parts.features.row(i).begin(), parts.features.row(i).end(), rows.row(i).begin());
@@ -305,24 +296,24 @@ TEST(Audit, DegenerateSetsAreAudited) {
 }
 
 TEST(Audit, SetsThatCannotBeAuditedAreRejected) {
-  FeatureSetParts unlabelled = training_part(generated(4, 3));
+  FeatureSetParts unlabelled = training_part(generated_set(4, 3));
   unlabelled.labels.clear();
   unlabelled.class_names.clear();
   EXPECT_THROW(audit(FeatureSet(std::move(unlabelled)), {}), Error);
   AuditOptions options;
   options.suspect_fraction = 2.0;
-  EXPECT_THROW(audit(generated(4, 3), options), Error);
+  EXPECT_THROW(audit(generated_set(4, 3), options), Error);
   EXPECT_THROW(finding_kind_from("typos"), Error);
   EXPECT_EQ(finding_kind_from("alike-classes"), FindingKind::kAlikeClasses);
 }
 
 TEST(Audit, StopsWhenProgressAsksTo) {
-  const FeatureSet set = generated(10, 5);
+  const FeatureSet set = generated_set(10, 5);
   EXPECT_THROW(audit(set, {}, [](const Progress&) { return false; }), Error);
 }
 
 TEST(Audit, NamesCannotBreakThePageOrTheLines) {
-  FeatureSetParts parts = training_part(generated(4, 6));
+  FeatureSetParts parts = training_part(generated_set(4, 6));
   parts.class_names = {"<script>alert(1)</script>", "\"b\"\n", "c&d", "\xff\xfe"};
   parts.labels[0] = 2;
   const AuditReport report = audit(FeatureSet(std::move(parts)), {});
@@ -337,7 +328,7 @@ TEST(Audit, NamesCannotBreakThePageOrTheLines) {
 }
 
 TEST(Audit, FramesOfAVideoAreNoCopiesOfEachOther) {
-  FeatureSetParts parts = training_part(generated(12, 6));
+  FeatureSetParts parts = training_part(generated_set(12, 6));
   for (std::uint32_t row = 0; row < parts.labels.size(); ++row) parts.groups.push_back(static_cast<std::int32_t>(row));
   FeatureSetParts changed = copy_of(FeatureSet(parts));
   Matrix<float> rows(changed.labels.size(), changed.features.cols());
@@ -363,7 +354,7 @@ TEST(Audit, FramesOfAVideoAreNoCopiesOfEachOther) {
 }
 
 TEST(Audit, AClassOfOneGroupCannotBeChecked) {
-  FeatureSetParts parts = training_part(generated(12, 6));
+  FeatureSetParts parts = training_part(generated_set(12, 6));
   for (std::uint32_t row = 0; row < parts.labels.size(); ++row) parts.groups.push_back(static_cast<std::int32_t>(row));
   std::fill_n(parts.groups.begin(), 6, 0);
   const AuditReport report = audit(FeatureSet(std::move(parts)), {});

@@ -9,23 +9,13 @@
 #include "annulus/eval/audit/audit.h"
 #include "annulus/eval/audit/class_audit.h"
 #include "annulus/report/html/audit_page.h"
-#include "annulus/task/synthetic.h"
+#include "tests/fixtures/generated_set.h"
 
 namespace annulus {
 namespace {
 
-FeatureSet generated(std::size_t classes, std::size_t rows, double noise = 0.5) {
-  SyntheticOptions options;
-  options.classes = classes;
-  options.train_rows = rows;
-  options.test_rows = 1;
-  options.dimension = 64;
-  options.noise = noise;
-  return make_synthetic(options);
-}
-
 TEST(Neighbours, AreThoseOfAllPairs) {
-  const FeatureSet set = generated(50, 25, 1.0);  // more rows than a block
+  const FeatureSet set = generated_set(50, 25, 1.0);  // more rows than a block
   Matrix<float> rows(set.rows(), set.dimension());
   set.copy_rows(0, rows.view());
   ASSERT_GT(rows.rows(), 1024U);

@@ -131,7 +131,7 @@ TEST_F(ScoreSet, TellsWhenTrainingExamplesAreScored) {
   EXPECT_EQ(report.trained_on, 48U);
 }
 
-TEST_F(ScoreSet, RefusesWhatCannotBeScored) {
+TEST_F(ScoreSet, RejectsWhatCannotBeScored) {
   expect_error(ErrorKind::kInput, "found none of them", [] {
     score_set(*model_, renamed(*set_, {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}));
   });

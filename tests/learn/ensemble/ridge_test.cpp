@@ -7,23 +7,10 @@
 #include <cmath>
 #include <vector>
 
+#include "tests/fixtures/wavy_rows.h"
+
 namespace annulus {
 namespace {
-
-// Rows of length 1 that differ from class to class and, by a wave of their own, from each other.
-TrainingExamples<float> wavy_rows(std::size_t classes, std::size_t shots, std::size_t dimension) {
-  Matrix<float> features(classes * shots, dimension);
-  std::vector<std::int32_t> labels;
-  for (std::size_t i = 0; i < features.rows(); ++i) {
-    labels.push_back(static_cast<std::int32_t>(i / shots));
-    for (std::size_t j = 0; j < dimension; ++j) {
-      const double phase = static_cast<double>((i / shots + 1) * (j + 2));
-      const double own = static_cast<double>((i + 3) * (j + 1));
-      features(i, j) = static_cast<float>(1.5 + std::sin(0.7 * phase) + 0.4 * std::cos(1.3 * own));
-    }
-  }
-  return make_training_examples<float>(std::move(features), std::move(labels), classes, NoiseShape::kEllipsoidal);
-}
 
 // What is left of (X^T X + penalty) w - X^T y for centred rows X, the penalty being a fraction of their mean squared
 // length: 0 at the solution.

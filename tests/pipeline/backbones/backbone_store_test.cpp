@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "annulus/pipeline/import_backbone.h"
 #include "annulus/vision/image/svg.h"
 #include "tests/fixtures/needs_onnxruntime.h"
+#include "tests/fixtures/own_cache.h"
 #include "tests/fixtures/scratch_folder.h"
 
 namespace annulus {
@@ -50,12 +52,7 @@ class BackboneStore : public NeedsOnnxRuntime {
   void SetUp() override {
     NeedsOnnxRuntime::SetUp();
     if (IsSkipped()) return;
-    ::setenv("ANNULUS_ONNXRUNTIME", onnxruntime().library.c_str(), 1);  // it may be in the cache before
-    ::setenv("ANNULUS_CACHE", (scratch_ / "cache").c_str(), 1);
-  }
-  void TearDown() override {
-    ::unsetenv("ANNULUS_CACHE");
-    ::unsetenv("ANNULUS_ONNXRUNTIME");
+    cache_.emplace(scratch_ / "cache");
   }
   ResolvedBackbone install(const BackboneEntry& entry, const std::string& file = kCheckpoint) {
     return install_backbone(entry, file, {}, [this](const std::string& line) { notes_.push_back(line); });
@@ -76,6 +73,7 @@ class BackboneStore : public NeedsOnnxRuntime {
   }
 
   ScratchFolder scratch_;
+  std::optional<OwnCache> cache_;
   std::vector<std::string> notes_;
 };
 

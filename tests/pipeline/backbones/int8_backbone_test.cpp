@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +16,7 @@
 #include "annulus/vision/image/svg.h"
 #include "tests/fixtures/expect_error.h"
 #include "tests/fixtures/needs_onnxruntime.h"
+#include "tests/fixtures/own_cache.h"
 #include "tests/fixtures/scratch_folder.h"
 #include "tests/fixtures/small_network.h"
 
@@ -27,8 +28,7 @@ class Int8Backbone : public NeedsOnnxRuntime {
   void SetUp() override {
     NeedsOnnxRuntime::SetUp();
     if (IsSkipped()) return;
-    ::setenv("ANNULUS_ONNXRUNTIME", onnxruntime().library.c_str(), 1);  // it may be in the cache before
-    ::setenv("ANNULUS_CACHE", (scratch_ / "cache").c_str(), 1);
+    cache_.emplace(scratch_ / "cache");
     scratch_.write("small.onnx", small_network());
     network_ = {scratch_ / "small.onnx", "small.onnx", nullptr};
     for (int i = 0; i < 24; ++i) {
@@ -39,10 +39,6 @@ class Int8Backbone : public NeedsOnnxRuntime {
       photos_.push_back(
           scratch_.write(fmt::format("{:02}.png", i), {reinterpret_cast<const char*>(png.data()), png.size()}));
     }
-  }
-  void TearDown() override {
-    ::unsetenv("ANNULUS_CACHE");
-    ::unsetenv("ANNULUS_ONNXRUNTIME");
   }
   std::filesystem::path file_for(Precision precision, const NoteCallback& note = {}) {
     return file_for_precision(network_, precision, "", photos_, {}, {}, note);
@@ -60,6 +56,7 @@ class Int8Backbone : public NeedsOnnxRuntime {
   }
 
   ScratchFolder scratch_;
+  std::optional<OwnCache> cache_;
   ResolvedBackbone network_;
   std::vector<std::string> photos_;
 };

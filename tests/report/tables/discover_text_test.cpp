@@ -26,7 +26,8 @@ TEST(DiscoverText, ASentenceForAGroup) {
   EXPECT_EQ(group_sentence(sheet, 0), "3 examples that look alike");
   sheet.images = true;
   sheet.model = "birds.safetensors";
-  EXPECT_EQ(group_sentence(sheet, 0), "3 photos that look alike and like nothing that birds.safetensors was taught");
+  EXPECT_EQ(group_sentence(sheet, 0),
+            "3 photos that look alike and like nothing that birds.safetensors was trained on");
   EXPECT_EQ(group_sentence(made_groups(), 1), "1 example that looks like no other");
 }
 

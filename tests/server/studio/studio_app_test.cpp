@@ -87,6 +87,13 @@ TEST(StudioApp, NoNameLeadsOutOfTheProject) {
   EXPECT_EQ(files, 1U);
 }
 
+TEST(StudioApp, TheStateHasTheNotice) {
+  AskedStudio studio("no-such-backbone", "another network was asked for");
+  const auto state = nlohmann::json::parse(studio.with_key("GET", "/api/state").body);
+  EXPECT_EQ(state["notice"], "another network was asked for");
+  EXPECT_EQ(state["project"], "project");
+}
+
 TEST(StudioApp, ChangesAreForTheProjectThatTheyName) {
   AskedStudio studio;
   const auto state = [&] { return nlohmann::json::parse(studio.with_key("GET", "/api/state").body); };

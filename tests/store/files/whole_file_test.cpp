@@ -2,6 +2,7 @@
 #include "annulus/store/files/whole_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <string>
@@ -27,6 +28,14 @@ TEST(WholeFile, ReadsBytesAndSeesReplacement) {
   EXPECT_THROW(read_whole_file(path, 100), Error);
   EXPECT_THROW(identity_of(path), Error);
   EXPECT_THROW(read_whole_file(std::filesystem::temp_directory_path(), 100), Error);
+}
+
+// Opening one waits for a writer unless it is opened otherwise.
+TEST(WholeFile, ANamedPipeIsNoFileAndIsNotWaitedFor) {
+  const ScratchFolder scratch;
+  const std::filesystem::path path = scratch / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THROW(read_whole_file(path, 100), Error);
 }
 
 }  // namespace

@@ -92,12 +92,19 @@ INSTANTIATE_TEST_SUITE_P(OfVersion1, OldModel,
                                          "power", "grown", "emoji"),
                          [](const auto& name) { return std::string(name.param); });
 
+INSTANTIATE_TEST_SUITE_P(OfVersion2, OldModel, testing::Values("metric", "one-shot", "unlabelled", "updated"),
+                         [](const auto& name) {
+                           std::string text = name.param;
+                           std::replace(text.begin(), text.end(), '-', '_');
+                           return text;
+                         });
+
 TEST(OldModels, EveryModelOfTheFolderIsTested) {
   std::size_t models = 0;
   for (const auto& entry : std::filesystem::directory_iterator(old_files())) {
     if (entry.path().string().ends_with(".predictions.jsonl")) ++models;
   }
-  EXPECT_EQ(models, 10U);
+  EXPECT_EQ(models, 14U);
 }
 
 TEST(OldModels, RecordsAreTyped) {
@@ -118,6 +125,23 @@ TEST(OldModels, RecordsAreTyped) {
   EXPECT_TRUE(record.notes.empty());
   EXPECT_EQ(old_model("baseline").training.recipe, "baseline");
   EXPECT_EQ(old_model("baseline").training.virtual_examples, false);
+  EXPECT_EQ(old_model("metric").training.from_prototypes, true);
+  EXPECT_EQ(old_model("metric").training.metric_examples, 24U);
+  EXPECT_EQ(old_model("unlabelled").provenance.at("unlabelled_examples"), "320");
+  EXPECT_EQ(old_model("updated").training.updates.all(), 2U);
+}
+
+// What version 2 has and version 1 has not.
+TEST(OldModels, HaveTheMetricTheyWereTrainedIn) {
+  const Model metric = old_model("metric");
+  ASSERT_TRUE(metric.trained);
+  ASSERT_EQ(metric.trained->transform.metrics.size(), 1U);
+  EXPECT_EQ(metric.trained->transform.metrics.front().rank(), 16U);
+  EXPECT_EQ(metric.trained->transform.centre.size(), 16U);
+  ASSERT_TRUE(old_model("one-shot").trained);
+  EXPECT_TRUE(old_model("one-shot").trained->transform.metrics.empty());
+  EXPECT_FALSE(metric.unknown.caught.empty());
+  EXPECT_TRUE(old_model("default").unknown.caught.empty());
 }
 
 // What the earlier program made of `default` by removing a class and adding it again, today's makes of it as well.
@@ -140,7 +164,7 @@ TEST(OldModels, CanBeUpdated) {
   EXPECT_EQ(again.training.updates.classes_added, 2U);
   EXPECT_EQ(again.training.updates.classes_removed, 2U);
   EXPECT_EQ(again.head.classes(), 8U);
-  for (const char* const name : {"ibm2", "paper", "baseline", "linear", "centred", "power"}) {
+  for (const char* const name : {"ibm2", "paper", "baseline", "linear", "centred", "power", "metric", "one-shot"}) {
     EXPECT_EQ(replaced(old_model(name)).training.updates.all(), 2U) << name;
   }
   expect_error(ErrorKind::kInput, "expected a model with its training examples", [&] {

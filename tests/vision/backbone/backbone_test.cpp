@@ -15,6 +15,7 @@
 #include "annulus/vision/backbone/onnxruntime.h"
 #include "annulus/vision/onnx/protobuf.h"
 #include "tests/fixtures/expect_error.h"
+#include "tests/fixtures/needs_onnxruntime.h"
 
 namespace annulus {
 namespace {
@@ -74,17 +75,7 @@ std::string message_of(const std::string& name, const BackboneOptions& options =
   return "no error";
 }
 
-class BackboneTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!built_with_vision()) GTEST_SKIP() << "built without image support";
-    try {
-      onnxruntime();
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-};
+class BackboneTest : public NeedsOnnxRuntime {};
 
 TEST_F(BackboneTest, EveryShapeGivesTheFeaturesOfTheConvolution) {
   for (const char* name :
