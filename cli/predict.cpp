@@ -14,6 +14,7 @@
 #include "annulus/learn/model/consensus.h"
 #include "annulus/learn/model/model.h"
 #include "annulus/learn/model/predictor.h"
+#include "annulus/pipeline/photo_keywords.h"
 #include "annulus/store/files/atomic_file.h"
 #include "annulus/store/models/model_file.h"
 #include "cli/command.h"
@@ -36,6 +37,7 @@ struct PredictOptions {
   std::optional<double> false_reject;  // false-rejection rate
   bool explain = false;
   std::size_t consensus = 1;  // frames of a video that are predicted together
+  bool write_xmp = false;     // labels as keywords beside the photos
   RunOptions run;
 };
 
@@ -87,9 +89,17 @@ double false_rejection_rate(const PredictOptions& options, const Model& model, P
   return 0.0;
 }
 
+// Standard input may be a picture that is no file.
+void check_sidecars(const PredictInput& input) {
+  for (const std::string& path : input.paths) {
+    if (path != "-") PhotoKeywords::check_writable(path);
+  }
+}
+
 void run_predict(const PredictOptions& options) {
   ProgressBar bar(options.run.quiet);
   const ProgressCallback progress = bar.callback();
+  if (options.write_xmp) check_sidecars(options.input);
   const Model model = read_model(options.model);
   if (options.explain && model.support.empty()) {
     fail(ErrorKind::kInput,
@@ -99,12 +109,16 @@ void run_predict(const PredictOptions& options) {
   }
   const double fraction = false_rejection_rate(options, model, bar);
   const FeatureSet set = load_prediction_input(options.input, model, options.model, options.run.threads, bar);
+  if (options.write_xmp && set.paths().empty()) {
+    fail(ErrorKind::kInput, "expected photos to write sidecars for, found features without paths");
+  }
 
   const std::size_t top = std::min(options.top, model.class_names.size());
   const PredictionWriter writer({prediction_format_from(options.format), model.class_names, !set.paths().empty(), top,
                                  fraction > 0.0, options.explain ? &model.support : nullptr, model.epsilon});
   const KnownLabels labels(set, model.class_names);
   PredictionCounts counts;
+  PhotoKeywords keywords;
   LineOutput output(options.output);
   output.write(writer.header());
   const auto write = [&](std::size_t first, std::span<const Prediction> predictions) {
@@ -116,6 +130,9 @@ void run_predict(const PredictOptions& options) {
       }
       const std::string_view path = set.paths().empty() ? std::string_view() : std::string_view(set.paths()[row]);
       lines += writer.line({row, path, predictions[i]});
+      if (!options.write_xmp) continue;
+      const auto best = static_cast<std::size_t>(predictions[i].top.front().index);
+      keywords.add(path, predictions[i].rejected ? std::string_view() : std::string_view(model.class_names[best]));
     }
     bar.clear();
     output.write(lines);
@@ -123,6 +140,10 @@ void run_predict(const PredictOptions& options) {
   predict_frames(model, {fraction, options.explain, top, options.run.threads}, options.consensus, set, write, progress);
   stop_if_interrupted();
   output.finish();
+  if (options.write_xmp) {
+    const std::size_t written = keywords.write(progress);
+    bar.note(fmt::format("{} sidecars written for {} photos", written, keywords.photos()));
+  }
   if (counts.known() != 0) bar.note(accuracy_text(counts, !set.is_train().empty(), fraction > 0.0));
   if (fraction <= 0.0) return;
   if (const auto caught = unknown_catch_rate(model.unknown, fraction)) bar.note(rejection_text(fraction, *caught));
@@ -158,6 +179,10 @@ void add_predict(CLI::App& app, Action& action) {
   command.add_option("-o,--output", options->output, "File to write; -: standard output")
       ->type_name("FILE")
       ->capture_default_str();
+  command.add_flag(
+      "--write-xmp", options->write_xmp,
+      "Write labels as keywords into XMP sidecars beside the photos (photo.jpg.xmp), for digiKam, darktable "
+      "and Lightroom");
   command.add_option("--labels", options->input.labels, "Labels of a feature file that has none, for the accuracy")
       ->type_name("FILE");
   add_threads(command, options->run);

@@ -85,6 +85,8 @@ void add_field(std::string_view name, ondemand::value value, const BodyLimits& l
       ask.label_config = std::string(std::string_view(value.get_string()));
   } else if (name == "model") {
     ask.options.model = std::string(std::string_view(value.get_string()));
+  } else if (name == "id") {
+    if (value.type() == ondemand::json_type::string) ask.id = std::string(std::string_view(value.get_string()));
   } else if (name == "top") {
     set_top(value.get_uint64(), ask.options);
   } else if (name == "explain") {

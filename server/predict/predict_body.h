@@ -27,6 +27,7 @@ struct PredictAsk {
   // Label Studio's form: answered in its format.
   bool label_studio = false;
   std::string label_config;
+  std::string id;  // that a client gave its request; empty: none
 };
 
 struct BodyLimits {

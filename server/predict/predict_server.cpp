@@ -15,6 +15,7 @@
 #include "server/http/systemd_notice.h"
 #include "server/predict/inference_api.h"
 #include "server/predict/openapi.h"
+#include "server/predict/photoprism_api.h"
 #include "server/predict/predict_api.h"
 
 namespace annulus::server {
@@ -77,6 +78,7 @@ PredictServer::PredictServer(const ServeOptions& options, const std::vector<Mode
             [this](Request&& request, const Respond& respond) { handle(std::move(request), respond); }) {
   add_inference_routes(service_, router_);
   add_predict_routes(service_, router_);
+  add_photoprism_routes(service_, router_);
   router_.add("GET", "/metrics", [this](Request&&, const Respond& respond) {
     Response response;
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";

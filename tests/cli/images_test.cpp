@@ -62,6 +62,45 @@ class Images : public NeedsOnnxRuntime {
   std::vector<std::string> encoder_;
 };
 
+TEST_F(Images, LabelsBecomeKeywordsOfPhotos) {
+  const std::string model = fit_model();
+  const std::string photo = photos_ + "/red/02.png";
+  const Outcome first =
+      run({"predict", model, photos_ + "/red", photos_ + "/blue", "--write-xmp", "--format", "jsonl"});
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_NE(first.err.find("16 sidecars written for 16 photos"), std::string::npos) << first.err;
+  const auto rows = parse_json_lines(first.out);
+  ASSERT_EQ(rows.size(), 16U);
+  for (const auto& row : rows) {
+    const std::string sidecar = row["path"].get<std::string>() + ".xmp";
+    EXPECT_NE(read_text(sidecar).find("<rdf:li>" + row["label"].get<std::string>() + "</rdf:li>"), std::string::npos)
+        << sidecar;
+  }
+  // Sidecars are no photos, and nothing changes.
+  const Outcome again = run({"predict", model, photos_ + "/red", photos_ + "/blue", "--write-xmp"});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_NE(again.err.find("0 sidecars written for 16 photos"), std::string::npos) << again.err;
+  std::ofstream(photo + ".xmp") << "not XMP";
+  const Outcome broken = run({"predict", model, photo, "--write-xmp"});
+  EXPECT_NE(broken.exit_code, 0);
+  EXPECT_NE(broken.err.find("expected an XMP sidecar"), std::string::npos) << broken.err;
+  EXPECT_EQ(read_text(photo + ".xmp"), "not XMP");
+}
+
+TEST_F(Images, OtherProgramsReadTheKeywords) {
+  if (std::system("exiv2 --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "exiv2 is not installed";
+  const std::string model = fit_model();
+  const std::string photo = photos_ + "/green/01.png";
+  const auto exiv2 = [&](const std::string& arguments) {
+    return Child(scratch_, {"sh", "-c", "exiv2 " + arguments + " '" + photo + ".xmp'"}).wait();
+  };
+  ASSERT_EQ(run({"predict", model, photo, "--write-xmp"}).exit_code, 0);
+  EXPECT_EQ(exiv2("-g Xmp.dc.subject -Pv").out, "green\n");
+  ASSERT_EQ(exiv2("-M 'set Xmp.dc.subject XmpBag garden'").exit_code, 0);
+  ASSERT_EQ(run({"predict", model, photo, "--write-xmp"}).exit_code, 0);
+  EXPECT_EQ(exiv2("-g Xmp.dc.subject -Pv").out, "green, garden\n");
+}
+
 // A program that was installed without ONNX Runtime, with an empty cache: it runs the fetch script beside it.
 TEST_F(Images, TheRuntimeIsFetchedWhereItIsNowhere) {
   const std::filesystem::path library = onnxruntime().library;
