@@ -1,3 +1,4 @@
+// Gathers the labels by photo and writes one sidecar for each.
 #include "annulus/pipeline/photo_keywords.h"
 
 #include <filesystem>
