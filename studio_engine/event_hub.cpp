@@ -12,7 +12,7 @@ constexpr double kNoticeSeconds = 0.1;  // between two notices of progress
 }  // namespace
 
 std::string_view to_string(Stage stage) {
-  constexpr std::array<std::string_view, 6> kNames = {"", "backbone", "features", "update", "fit", "analysis"};
+  constexpr std::array<std::string_view, 7> kNames = {"", "backbone", "features", "update", "fit", "analysis", "inbox"};
   return kNames[static_cast<std::size_t>(stage)];
 }
 

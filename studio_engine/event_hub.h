@@ -12,9 +12,9 @@
 
 namespace annulus::studio {
 
-enum class Stage : std::uint8_t { kIdle, kBackbone, kFeatures, kUpdate, kFit, kAnalysis };
+enum class Stage : std::uint8_t { kIdle, kBackbone, kFeatures, kUpdate, kFit, kAnalysis, kGroups };
 
-// "", "backbone", "features", "update", "fit" or "analysis".
+// "", "backbone", "features", "update", "fit", "analysis" or "inbox".
 std::string_view to_string(Stage stage);
 
 struct WorkStatus {

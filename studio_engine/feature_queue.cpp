@@ -64,6 +64,11 @@ std::size_t FeatureQueue::waiting() const {
   return waiting_.size();
 }
 
+std::size_t FeatureQueue::waiting_inbox() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_inbox_.size();
+}
+
 UsablePhotos FeatureQueue::usable() const {
   const std::lock_guard lock(mutex_);
   return usable_;
@@ -111,22 +116,32 @@ void FeatureQueue::open(const ProgressCallback& progress) {
   });
 }
 
+// Whether a photo has features, or an error instead of them.
+bool FeatureQueue::find_features(const std::string& id, const ProjectState& state) {
+  if (positions_.contains(id) || errors_.contains(id)) return true;
+  if (!cache_) return false;
+  const auto position = cache_->find(digest_of(state.photo(id).sha256));
+  std::vector<float> row(encoder_->dimension());
+  if (!position || !cache_->read(*position, row)) return false;
+  positions_.emplace(id, *position);
+  return true;
+}
+
 void FeatureQueue::find_waiting(const ProjectState& state) {
   waiting_.clear();
-  std::vector<float> row(encoder_ ? encoder_->dimension() : 0);
+  waiting_inbox_.clear();
   for (const auto& [name, entry] : state.classes()) {
     for (const std::string& id : entry.photos) {
-      if (positions_.contains(id) || errors_.contains(id)) continue;
-      const auto position = cache_ ? cache_->find(digest_of(state.photo(id).sha256)) : std::optional<std::uint64_t>();
-      if (position && cache_->read(*position, row)) {
-        positions_.emplace(id, *position);
-      } else {
-        waiting_.push_back(id);
-      }
+      if (!find_features(id, state)) waiting_.push_back(id);
     }
   }
+  for (const std::string& id : state.inbox()) {
+    if (!find_features(id, state)) waiting_inbox_.push_back(id);
+  }
   std::reverse(waiting_.begin(), waiting_.end());
-  most_waiting_ = waiting_.empty() ? 0 : std::max(most_waiting_, waiting_.size());
+  std::reverse(waiting_inbox_.begin(), waiting_inbox_.end());
+  const std::size_t waiting = waiting_.size() + waiting_inbox_.size();
+  most_waiting_ = waiting == 0 ? 0 : std::max(most_waiting_, waiting);
   find_usable(state);
 }
 
@@ -138,6 +153,7 @@ void FeatureQueue::find_usable(const ProjectState& state) {
   for (const auto& [name, entry] : state.classes()) {
     usable_.classes += std::any_of(entry.photos.begin(), entry.photos.end(), has_features) ? 1U : 0U;
   }
+  if (waiting_inbox_.empty()) usable_.inbox = state.inbox_checksum(has_features);
 }
 
 QueueProgress FeatureQueue::encode_block() {
@@ -146,17 +162,22 @@ QueueProgress FeatureQueue::encode_block() {
   return finish(jobs);
 }
 
+void FeatureQueue::take_jobs(std::vector<std::string>& waiting, const Project& project, std::vector<Job>& jobs) {
+  while (jobs.size() < kBlock && !waiting.empty()) {
+    const std::string id = std::move(waiting.back());
+    waiting.pop_back();
+    const Photo& photo = project.state().photo(id);
+    if (positions_.contains(id) || photo.class_name.empty()) continue;
+    jobs.push_back({photo, project.path_of(photo)});
+  }
+}
+
 std::vector<FeatureQueue::Job> FeatureQueue::take_jobs() {
   return project_.read([&](const Project& project) {
     const std::lock_guard lock(mutex_);
     std::vector<Job> jobs;
-    while (jobs.size() < kBlock && !waiting_.empty()) {
-      const std::string id = std::move(waiting_.back());
-      waiting_.pop_back();
-      const Photo& photo = project.state().photo(id);
-      if (positions_.contains(id) || photo.class_name.empty()) continue;
-      jobs.push_back({photo, project.path_of(photo)});
-    }
+    take_jobs(waiting_, project, jobs);
+    if (jobs.empty()) take_jobs(waiting_inbox_, project, jobs);
     return jobs;
   });
 }
@@ -188,33 +209,53 @@ QueueProgress FeatureQueue::finish(const std::vector<Job>& jobs) {
   std::string cache_error;  // no fault of the photos
   const QueueProgress progress = project_.read([&](const Project& project) {
     const std::lock_guard lock(mutex_);
+    const auto waits_again = [&](const std::string& id) {
+      (project.state().photo(id).class_name == kInbox ? waiting_inbox_ : waiting_).push_back(id);
+    };
     for (const Job& job : jobs) {
       if (job.error.empty()) {
         positions_.emplace(job.photo.id, job.position);
       } else if (job.uncached) {
         cache_error = job.error;
-        waiting_.push_back(job.photo.id);
+        waits_again(job.photo.id);
       } else if (job.unreadable && project.path_of(project.state().photo(job.photo.id)) != job.path) {
-        waiting_.push_back(job.photo.id);
+        waits_again(job.photo.id);
       } else {
         errors_.emplace(job.photo.id, job.error);
       }
     }
     find_usable(project.state());
-    const QueueProgress now_there{most_waiting_ - std::min(most_waiting_, waiting_.size()), most_waiting_};
-    if (waiting_.empty()) most_waiting_ = 0;
+    const std::size_t left = waiting_.size() + waiting_inbox_.size();
+    const QueueProgress now_there{most_waiting_ - std::min(most_waiting_, left), most_waiting_};
+    if (left == 0) most_waiting_ = 0;
     return now_there;
   });
   if (!cache_error.empty()) fail(ErrorKind::kIo, "{}", cache_error);
   return progress;
 }
 
+// Rows of the cache that are read without a lock.
+struct FeatureQueue::Rows {
+  std::vector<std::uint64_t> positions{};
+  std::shared_ptr<const FeatureCache> cache{};
+  std::size_t dimension = 0;
+
+  Matrix<float> read(int threads) const {
+    Matrix<float> features(positions.size(), dimension);
+    parallel_for(threads, (positions.size() + kReadTogether - 1) / kReadTogether, [&](std::size_t task) {
+      for (std::size_t i = task * kReadTogether; i < std::min((task + 1) * kReadTogether, positions.size()); ++i) {
+        if (cache->read(positions[i], features.row(i))) continue;
+        fail(ErrorKind::kIo, "cached features were damaged while they were in use; start the studio again");
+      }
+    });
+    return features;
+  }
+};
+
 TrainingSnapshot FeatureQueue::snapshot() const {
   TrainingSnapshot snapshot;
   TrainingData& data = snapshot.data;
-  std::vector<std::uint64_t> positions;
-  std::shared_ptr<const FeatureCache> cache;
-  std::size_t dimension = 0;
+  Rows rows;
   project_.read([&](const Project& project) {
     const std::lock_guard lock(mutex_);
     if (!encoder_ || usable_.content.empty()) fail(ErrorKind::kCancelled, "photos came that have no features yet");
@@ -222,32 +263,45 @@ TrainingSnapshot FeatureQueue::snapshot() const {
     snapshot.content = usable_.content;
     for (const auto& [name, entry] : state.classes()) {
       snapshot.project_classes.insert(name);
-      const std::size_t before = positions.size();
+      const std::size_t before = rows.positions.size();
       for (const std::string& id : entry.photos) {
         const auto found = positions_.find(id);
         if (found == positions_.end()) continue;
-        positions.push_back(found->second);
+        rows.positions.push_back(found->second);
         snapshot.photos.push_back(id);
         data.paths.push_back(Project::name_of(state.photo(id)));
         data.rows.labels.push_back(static_cast<std::int32_t>(data.class_names.size()));
       }
-      if (positions.size() > before) data.class_names.push_back(name);
+      if (rows.positions.size() > before) data.class_names.push_back(name);
     }
     data.provenance = feature_provenance(*encoder_);
     data.provenance["source"] = project.folder().filename().string();
-    cache = cache_;
-    dimension = encoder_->dimension();
+    rows.cache = cache_;
+    rows.dimension = encoder_->dimension();
   });
   data.rows.classes = data.class_names.size();
   data.provenance[kContentKey] = snapshot.content;
-  data.rows.features = Matrix<float>(positions.size(), dimension);
-  parallel_for(threads_, (positions.size() + kReadTogether - 1) / kReadTogether, [&](std::size_t task) {
-    for (std::size_t i = task * kReadTogether; i < std::min((task + 1) * kReadTogether, positions.size()); ++i) {
-      if (cache->read(positions[i], data.rows.features.row(i))) continue;
-      fail(ErrorKind::kIo, "the cached features of {} were damaged while they were in use; start the studio again",
-           data.paths[i]);
+  data.rows.features = rows.read(threads_);
+  return snapshot;
+}
+
+InboxSnapshot FeatureQueue::inbox_snapshot() const {
+  InboxSnapshot snapshot;
+  Rows rows;
+  project_.read([&](const Project& project) {
+    const std::lock_guard lock(mutex_);
+    if (!encoder_ || usable_.inbox.empty()) fail(ErrorKind::kCancelled, "photos came that have no features yet");
+    snapshot.content = usable_.inbox;
+    for (const std::string& id : project.state().inbox()) {
+      const auto found = positions_.find(id);
+      if (found == positions_.end()) continue;
+      rows.positions.push_back(found->second);
+      snapshot.photos.push_back(id);
     }
+    rows.cache = cache_;
+    rows.dimension = encoder_->dimension();
   });
+  snapshot.features = rows.read(threads_);
   return snapshot;
 }
 

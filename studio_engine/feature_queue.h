@@ -22,6 +22,14 @@ namespace annulus::studio {
 struct UsablePhotos {
   std::string content;      // ProjectState::content_checksum of them; empty while some still wait
   std::size_t classes = 0;  // that have such photos; 0 while some still wait
+  std::string inbox{};      // ProjectState::inbox_checksum of those in the Inbox; empty while some of all still wait
+};
+
+// The photos of the Inbox that have features.
+struct InboxSnapshot {
+  std::string content;              // UsablePhotos::inbox of the moment
+  std::vector<std::string> photos;  // id of each row
+  Matrix<float> features;
 };
 
 // How far the queue is since it was last empty.
@@ -45,11 +53,12 @@ class FeatureQueue {
   void retry();
 
   std::shared_ptr<const Encoder> encoder() const;  // null until open() has returned
-  std::size_t waiting() const;
+  std::size_t waiting() const;                     // of classes: they come first
+  std::size_t waiting_inbox() const;               // of the Inbox
   UsablePhotos usable() const;
   // Why a photo has no features; empty when it has, or will have.
   std::string error_of(const std::string& id) const;
-  // Ids of all photos of classes that have an error, in order.
+  // Ids of all photos of classes and the Inbox that have an error, in order.
   std::vector<std::string> failed() const;
 
   // Why features are not kept for the next time; empty: they are.
@@ -62,12 +71,16 @@ class FeatureQueue {
   QueueProgress encode_block();
   // For the worker: the photos that have features, with these. Throws Error{kCancelled} while some still wait.
   TrainingSnapshot snapshot() const;
+  InboxSnapshot inbox_snapshot() const;
 
  private:
   struct Job;
+  struct Rows;
 
-  void find_waiting(const ProjectState& state);  // with both locks
-  void find_usable(const ProjectState& state);   // with both locks
+  void find_waiting(const ProjectState& state);                          // with both locks
+  void find_usable(const ProjectState& state);                           // with both locks
+  bool find_features(const std::string& id, const ProjectState& state);  // with both locks
+  void take_jobs(std::vector<std::string>& waiting, const Project& project, std::vector<Job>& jobs);
   std::vector<Job> take_jobs();
   void encode(std::vector<Job>& jobs) const;
   QueueProgress finish(const std::vector<Job>& jobs);
@@ -82,6 +95,7 @@ class FeatureQueue {
   std::unordered_map<std::string, std::uint64_t> positions_;  // photo: row of the cache
   std::unordered_map<std::string, std::string> errors_;       // photo: why it has no features
   std::vector<std::string> waiting_;                          // photos without features, the last is next
+  std::vector<std::string> waiting_inbox_;                    // the same of the Inbox
   std::size_t most_waiting_ = 0;                              // since the queue was last empty
   UsablePhotos usable_;
 };

@@ -29,6 +29,7 @@ Studio::Studio(StudioOptions options, std::function<void()> changed)
       features_(project_, options_.cache, options_.threads),
       trainer_(project_.read([](const Project& project) { return project.model_file(); }), options_.threads),
       analysis_(options_.threads),
+      inbox_(options_.threads),
       thumbnails_(project_) {
   project_.read([&](const Project& project) { features_.follow(project.state()); });
   worker_.emplace("studio", [this] { work(); });
@@ -54,6 +55,7 @@ StudioStatus Studio::status() const {
   status.version = current.version;
   status.work = std::move(current.status);
   status.waiting = features_.waiting();
+  status.waiting_inbox = features_.waiting_inbox();
   const UsablePhotos usable = features_.usable();
   if (usable.content.empty()) return status;
   const auto latest = model();
@@ -65,6 +67,11 @@ StudioStatus Studio::status() const {
 
 void Studio::request_analysis() {
   analysis_.request();
+  schedule_.wake();
+}
+
+void Studio::request_next() {
+  inbox_.request_next();
   schedule_.wake();
 }
 
@@ -137,7 +144,10 @@ void Studio::work() {
 bool Studio::work_once() {
   if (schedule_.failed()) return false;
   if (!features_.encoder()) {
-    if (read([](const Project& project) { return project.state().photo_count(); }) == 0) return false;
+    const auto photos = [](const Project& project) {
+      return project.state().photo_count() + project.state().inbox().size();
+    };
+    if (read(photos) == 0) return false;
     WorkStatus status;
     status.stage = Stage::kBackbone;
     status.detail = read([](const Project& project) { return project.backbone(); });
@@ -146,23 +156,28 @@ bool Studio::work_once() {
     return true;
   }
   if (features_.waiting() > 0) {
-    const QueueProgress progress = features_.encode_block();
-    WorkStatus status{Stage::kFeatures, progress.done, progress.total};
-    if (progress.done == progress.total) {
-      events_.publish(std::move(status));
-    } else {
-      events_.publish_progress(std::move(status));
-    }
+    look_at_photos();
     return true;
   }
   const UsablePhotos usable = features_.usable();
   const double quiet = schedule_.seconds_since_change();
-  if (quiet < kQuietSeconds || usable.classes < 2) return false;
   const auto latest = model();
-  if (!latest || latest->content != usable.content) {
+  if (quiet >= kQuietSeconds && usable.classes >= 2 && (!latest || latest->content != usable.content)) {
     train(usable);
     return true;
   }
+  // The photos of classes come first: what is learnt from them helps with the others.
+  if (features_.waiting_inbox() > 0) {
+    look_at_photos();
+    return true;
+  }
+  if (quiet < kQuietSeconds) return false;
+  const auto suggesting = suggesting_model();
+  if (inbox_.due(usable.inbox, suggesting ? suggesting->number : 0)) {
+    sort_inbox();
+    return true;
+  }
+  if (usable.classes < 2) return false;
   if (analysis_.due(usable.content)) {
     analyse();
     return true;
@@ -171,6 +186,36 @@ bool Studio::work_once() {
   if (!latest->incremental || quiet < kFitSeconds || trainer_.seconds_since_model() < kFitSeconds / 2) return false;
   fit();
   return true;
+}
+
+void Studio::look_at_photos() {
+  const QueueProgress progress = features_.encode_block();
+  WorkStatus status{Stage::kFeatures, progress.done, progress.total};
+  if (progress.done == progress.total) {
+    events_.publish(std::move(status));
+  } else {
+    events_.publish_progress(std::move(status));
+  }
+}
+
+std::shared_ptr<const TrainedModel> Studio::suggesting_model() const {
+  return features_.usable().classes >= 2 ? model() : nullptr;
+}
+
+void Studio::sort_inbox() {
+  events_.publish({Stage::kGroups});
+  const InboxSnapshot snapshot = features_.inbox_snapshot();
+  const std::string content = features_.usable().content;
+  const auto progress = [&](const Progress& step) {
+    if (schedule_.stopping()) return false;
+    const UsablePhotos usable = features_.usable();
+    if (usable.inbox != snapshot.content || usable.content != content) return false;
+    events_.publish_progress({Stage::kGroups, step.done, step.total, step.stage});
+    return true;
+  };
+  inbox_.run(
+      snapshot, suggesting_model(), [&] { return std::move(features_.snapshot().data.rows); }, progress);
+  events_.publish({});
 }
 
 // Makes the model current by the quickest way.

@@ -16,6 +16,7 @@
 #include "studio_engine/event_hub.h"
 #include "studio_engine/exports.h"
 #include "studio_engine/feature_queue.h"
+#include "studio_engine/inbox/inbox.h"
 #include "studio_engine/model_trainer.h"
 #include "studio_engine/project/shared_project.h"
 #include "studio_engine/thumbnails.h"
@@ -33,7 +34,8 @@ struct StudioOptions {
 struct StudioStatus {
   std::uint64_t version = 0;  // grows with every change that status() or another function can show
   WorkStatus work;
-  std::size_t waiting = 0;     // photos without features
+  std::size_t waiting = 0;  // photos of classes without features
+  std::size_t waiting_inbox = 0;
   bool model_current = false;  // trained from the photos there are now
   bool analysis_current = false;
 };
@@ -44,7 +46,7 @@ struct StudioPrediction {
 };
 
 // Wires the parts and decides what the worker does next: the backbone, features of new photos, an update or a fit of
-// the model, then the analysis. Every function may be called from any thread.
+// the model, groups of the Inbox, then the analysis. Every function may be called from any thread.
 //
 // Threads and locks. Studio has no mutex: each part guards itself and says how, and the parts do not know one another.
 // One worker thread calls the parts' functions that are for the worker. Lock order: the project's mutex, then that of
@@ -88,6 +90,9 @@ class Studio {
   std::shared_ptr<const PhotoMap> map() const { return analysis_.map(); }            // the latest; null: none yet
   std::shared_ptr<const Findings> findings() const { return analysis_.findings(); }  // the latest; null: none yet
   void request_analysis();
+  std::shared_ptr<const InboxView> inbox() const { return inbox_.view(); }  // the latest; null: none yet
+  std::shared_ptr<const NextPhotos> next() const { return inbox_.next(); }  // the latest; null: none yet
+  void request_next();
   // Tries again what failed (no network, files that could not be read).
   void retry();
 
@@ -110,6 +115,10 @@ class Studio {
   void train(const UsablePhotos& usable);
   void fit();
   void analyse();
+  void look_at_photos();
+  // The model that suggestions come from: null while fewer than two classes have photos.
+  std::shared_ptr<const TrainedModel> suggesting_model() const;
+  void sort_inbox();
   // Publishes the progress of a stage, which is stopped when the photos with features are no longer `content`.
   ProgressCallback progress_of(Stage stage, std::string content);
 
@@ -120,6 +129,7 @@ class Studio {
   FeatureQueue features_;
   ModelTrainer trainer_;
   Analysis analysis_;
+  Inbox inbox_;
   Thumbnails thumbnails_;
   std::optional<WorkerThread> worker_;  // starts when all else is there; none once stopped
 };

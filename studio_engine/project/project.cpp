@@ -119,7 +119,9 @@ Project::Project(const fs::path& folder) : folder_(fs::absolute(folder)) {
   }
   std::error_code error;
   fs::create_directories(photos_folder(), error);
-  if (!error) fs::create_directories(folder_ / "trash", error);
+  for (const char* beside : {"trash", "inbox", "unknown"}) {
+    if (!error) fs::create_directories(folder_ / beside, error);
+  }
   if (error) fail(ErrorKind::kIo, "{}: cannot be written: {}", folder.string(), error.message());
   remove_temporaries(folder_, {kSettings, kJournal, model_file().filename().native()});
   for (const char* inside : {"trash", "exports"}) remove_temporaries(folder_ / inside, {""});
@@ -179,6 +181,8 @@ void Project::note_files_followed() const {
 
 std::string Project::name_in(const Photo& photo, const std::string& class_name) {
   if (class_name.empty()) return fmt::format("trash/{}.{}", photo.id, photo.extension);
+  // A place is a folder beside photos/, named like it without the dot.
+  if (is_place(class_name)) return fmt::format("{}/{}.{}", class_name.substr(1), photo.id, photo.extension);
   return fmt::format("photos/{}/{}.{}", class_name, photo.id, photo.extension);
 }
 
@@ -250,6 +254,13 @@ void Project::put_operation(const std::string& id, const std::string& to, Change
   change.operations.push_back({Operation::Kind::kPut, id, photo.class_name, to});
 }
 
+// Whether photos can go there only after the class has been made. Throws when no class can have that name.
+bool Project::is_new_class(const std::string& name) const {
+  if (is_place(name)) return false;
+  check_class_name(name);
+  return !state_.classes().contains(name);
+}
+
 void Project::add_class(const std::string& name) {
   commit({Change::Kind::kDo, "Add class " + name, {{Operation::Kind::kAddClass, {}, {}, name}}, {}});
 }
@@ -270,9 +281,8 @@ void Project::remove_class(const std::string& name) {
 }
 
 std::vector<AddedPhoto> Project::add_photos(const std::string& class_name, std::span<const NewPhoto> photos) {
-  check_class_name(class_name);
   Change change;
-  if (!state_.classes().contains(class_name)) {
+  if (is_new_class(class_name)) {
     change.operations.push_back({Operation::Kind::kAddClass, {}, {}, class_name});
   }
   std::vector<AddedPhoto> result;
@@ -288,8 +298,8 @@ std::vector<AddedPhoto> Project::add_photos(const std::string& class_name, std::
     const std::string id = sha256.substr(0, 16);
     const auto known = state_.photos().find(id);
     if (!given.insert(id).second || (known != state_.photos().end() && !known->second.class_name.empty())) {
-      result.push_back(
-          {AddedPhoto::Outcome::kKnown, id, known == state_.photos().end() ? class_name : known->second.class_name});
+      result.push_back({AddedPhoto::Outcome::kKnown, id,
+                        title_of_place(known == state_.photos().end() ? class_name : known->second.class_name)});
       continue;
     }
     if (known == state_.photos().end()) change.photos.push_back({id, sha256, extension, photo.name, {}});
@@ -304,15 +314,16 @@ std::vector<AddedPhoto> Project::add_photos(const std::string& class_name, std::
   const auto added = std::count_if(result.begin(), result.end(), [](const AddedPhoto& photo) {
     return photo.outcome == AddedPhoto::Outcome::kAdded;
   });
-  change.title = fmt::format("Add {} to {}", plural(static_cast<std::size_t>(added), "photo"), class_name);
+  change.title =
+      fmt::format("Add {} to {}", plural(static_cast<std::size_t>(added), "photo"), title_of_place(class_name));
   commit(change);
   return result;
 }
 
 void Project::move_photos(std::span<const std::string> ids, const std::string& to) {
-  check_class_name(to);
-  Change change{Change::Kind::kDo, fmt::format("Move {} to {}", plural(ids.size(), "photo"), to), {}, {}};
-  if (!state_.classes().contains(to)) change.operations.push_back({Operation::Kind::kAddClass, {}, {}, to});
+  Change change{
+      Change::Kind::kDo, fmt::format("Move {} to {}", plural(ids.size(), "photo"), title_of_place(to)), {}, {}};
+  if (is_new_class(to)) change.operations.push_back({Operation::Kind::kAddClass, {}, {}, to});
   const std::set<std::string> unique(ids.begin(), ids.end());
   for (const std::string& id : unique) {
     if (state_.photo(id).class_name.empty()) fail(ErrorKind::kUsage, "the photo {} was removed meanwhile", id);

@@ -29,6 +29,8 @@ struct AddedPhoto {
 // FOLDER/project.json   what the project is: its backbone
 // FOLDER/journal.jsonl  every change, see Journal
 // FOLDER/photos/CLASS/  the photos, named by the first 16 digits of their SHA-256; `annulus fit` takes this folder
+// FOLDER/inbox/         photos to be sorted
+// FOLDER/unknown/       photos that were looked at and are of none of the classes
 // FOLDER/trash/         photos that were removed, for undo
 // FOLDER/.followed      last revision of the journal whose files have been moved
 //
@@ -64,8 +66,8 @@ class Project {
   void add_class(const std::string& name);
   void rename_class(const std::string& from, const std::string& to);
   void remove_class(const std::string& name);  // its photos go to the trash
-  // Makes the class when there is none. A photo that the project already has, or that is no image file, is
-  // left out. The result has an entry for each photo.
+  // Both take a class or a place, and make the class when there is none. A photo that the project already has, or that
+  // is no image file, is left out. The result has an entry for each photo.
   std::vector<AddedPhoto> add_photos(const std::string& class_name, std::span<const NewPhoto> photos);
   void move_photos(std::span<const std::string> ids, const std::string& to);
   void remove_photos(std::span<const std::string> ids);
@@ -88,6 +90,7 @@ class Project {
   void note_files_followed() const;
   void take_in_by_hand();
   void tidy();
+  bool is_new_class(const std::string& name) const;
   void put_operation(const std::string& id, const std::string& to, Change& change) const;
 
   std::filesystem::path folder_;

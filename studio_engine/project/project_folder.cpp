@@ -59,11 +59,16 @@ void Project::take_in_by_hand() {
   std::map<std::string, std::string> found;  // photos that are where they should be, or were taken in
   std::vector<std::pair<fs::path, std::string>>
       others;  // files whose names are not those of known photos, and their classes
+  std::vector<std::pair<fs::path, std::string>> folders;  // and the class or place that each is of
   for (const fs::path& folder : sorted_entries(photos_folder())) {
     const std::string name = folder.filename().string();
     if (!fs::is_directory(folder) || !usable_class_name(name)) continue;
+    folders.emplace_back(folder, name);
     const auto known_class = state_.classes().find(name);
     if (known_class == state_.classes().end()) change.operations.push_back({Operation::Kind::kAddClass, {}, {}, name});
+  }
+  for (const char* place : {kInbox, kUnknown}) folders.emplace_back(folder_ / std::string(place).substr(1), place);
+  for (const auto& [folder, name] : folders) {
     for (const fs::path& file : sorted_entries(folder)) {
       const auto known = state_.photos().find(file.stem().string());
       if (known != state_.photos().end() && file == path_in(known->second, name)) {

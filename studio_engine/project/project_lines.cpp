@@ -89,6 +89,9 @@ std::string ProjectState::to_line() const {
   Json json = {{"kind", "state"}, {"revision", revision_}};
   Json& classes = json["classes"] = Json::array();
   for (const auto& [name, entry] : classes_) classes.push_back({name, entry.made, entry.photos});
+  if (sorted_ != 0) json["sorted"] = sorted_;
+  if (!inbox_.empty()) json["inbox"] = inbox_;
+  if (!unknown_.empty()) json["unknown"] = unknown_;
   std::vector<std::string> ids;
   for (const auto& [id, photo] : photos_) ids.push_back(id);
   std::sort(ids.begin(), ids.end());
@@ -126,6 +129,11 @@ void ProjectState::replay(std::string_view line) {
       ProjectClass& made = state.classes_[name];
       made.made = entry.at(1);
       for (const Json& id : entry.at(2)) state.put({Operation::Kind::kPut, state.photo(id).id, {}, name});
+    }
+    state.sorted_ = json.value("sorted", std::size_t{0});
+    for (const auto& [key, place] : {std::pair("inbox", kInbox), std::pair("unknown", kUnknown)}) {
+      if (!json.contains(key)) continue;
+      for (const Json& id : json.at(key)) state.put({Operation::Kind::kPut, state.photo(id).id, {}, place});
     }
     for (const Json& change : json.at("undo")) state.undo_.push_back(change_from(change));
     for (const Json& change : json.at("redo")) state.redo_.push_back(change_from(change));

@@ -2,7 +2,6 @@
 #include "studio_engine/project/project_state.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "annulus/base/checksum.h"
@@ -44,6 +43,13 @@ void check_class_name(std::string_view name) {
   }
 }
 
+bool is_place(std::string_view name) { return name == kInbox || name == kUnknown; }
+
+std::string title_of_place(const std::string& name) {
+  if (name == kInbox) return "the Inbox";
+  return name == kUnknown ? "Unknown" : name;
+}
+
 const Photo& ProjectState::photo(const std::string& id) const {
   const auto found = photos_.find(id);
   if (found == photos_.end()) fail(ErrorKind::kUsage, "expected a photo of the project, found the id \"{}\"", id);
@@ -78,21 +84,29 @@ void ProjectState::check_operation(const Operation& operation) const {
       if (photo(operation.photo).class_name != operation.from || operation.from == operation.to) {
         fail(ErrorKind::kUsage, "the photo {} is no longer where it was", operation.photo);
       }
-      if (!operation.to.empty()) class_named(operation.to);
+      if (!operation.to.empty() && !is_place(operation.to)) class_named(operation.to);
       break;
   }
 }
 
 void ProjectState::put(const Operation& operation) {
   photos_.at(operation.photo).class_name = operation.to;
-  if (operation.from.empty()) ++used_;
-  if (operation.to.empty()) --used_;
-  if (!operation.from.empty()) {
+  if (operation.from == kInbox && !operation.to.empty()) ++sorted_;
+  if (operation.to == kInbox && !operation.from.empty() && sorted_ > 0) --sorted_;
+  if (is_place(operation.from)) {
+    place(operation.from).erase(operation.photo);
+  } else if (!operation.from.empty()) {
+    --used_;
     // From the end, where it usually is: whole classes are emptied in that order.
     auto& left = classes_.at(operation.from).photos;
     left.erase(std::next(std::find(left.rbegin(), left.rend(), operation.photo)).base());
   }
-  if (!operation.to.empty()) classes_.at(operation.to).photos.push_back(operation.photo);
+  if (is_place(operation.to)) {
+    place(operation.to).insert(operation.photo);
+  } else if (!operation.to.empty()) {
+    ++used_;
+    classes_.at(operation.to).photos.push_back(operation.photo);
+  }
 }
 
 void ProjectState::run(const Operation& operation) {
@@ -178,6 +192,14 @@ std::string ProjectState::content_checksum(const std::function<bool(const std::s
     if (sorted.empty()) continue;
     add("class " + name);
     for (const std::string& id : sorted) add(photos_.at(id).sha256);
+  }
+  return sum.finish_hex();
+}
+
+std::string ProjectState::inbox_checksum(const std::function<bool(const std::string& id)>& used) const {
+  Sha256 sum;
+  for (const std::string& id : inbox_) {
+    if (!used || used(id)) sum.update(std::as_bytes(std::span(id)));
   }
   return sum.finish_hex();
 }

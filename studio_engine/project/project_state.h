@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,12 +13,19 @@
 
 namespace annulus::studio {
 
+// Places of photos that are in no class. No class can have such a name.
+inline constexpr const char* kInbox = ".inbox";      // to be sorted into classes
+inline constexpr const char* kUnknown = ".unknown";  // looked at, and of none of the classes
+bool is_place(std::string_view name);
+// "the Inbox", "Unknown", or the name of the class.
+std::string title_of_place(const std::string& name);
+
 struct Photo {
   std::string id;          // first 16 digits of sha256
   std::string sha256;      // of the file
   std::string extension;   // "jpg", "png", ...: extension_of its type
   std::string name;        // of the file it was added from, to show
-  std::string class_name;  // empty: in the trash
+  std::string class_name;  // or a place; empty: in the trash
 };
 
 struct ProjectClass {
@@ -30,8 +38,8 @@ struct Operation {
   enum class Kind : std::uint8_t { kAddClass, kRemoveClass, kRenameClass, kPut };
   Kind kind = Kind::kAddClass;
   std::string photo;  // kPut: its id
-  std::string from;   // kPut: class it leaves; kRenameClass, kRemoveClass: its name. Empty: the trash
-  std::string to;     // kPut: class it comes to; kRenameClass, kAddClass: its name. Empty: the trash
+  std::string from;   // kPut: class or place it leaves; kRenameClass, kRemoveClass: its name. Empty: the trash
+  std::string to;     // kPut: class or place it comes to; kRenameClass, kAddClass: its name. Empty: the trash
 };
 
 // One action of a person, undone as a whole.
@@ -59,8 +67,12 @@ class ProjectState {
   const std::map<std::string, ProjectClass>& classes() const { return classes_; }
   // Also those in the trash.
   const std::unordered_map<std::string, Photo>& photos() const { return photos_; }
-  std::size_t photo_count() const { return used_; }  // without the trash
-  const Photo& photo(const std::string& id) const;   // throws Error{kUsage} when there is none
+  std::size_t photo_count() const { return used_; }  // of classes
+  // Ids of the photos in a place, in order.
+  const std::set<std::string>& inbox() const { return inbox_; }
+  const std::set<std::string>& unknown() const { return unknown_; }
+  std::size_t sorted_count() const { return sorted_; }  // photos that left the Inbox for a class or for Unknown
+  const Photo& photo(const std::string& id) const;      // throws Error{kUsage} when there is none
   const ProjectClass& class_named(const std::string& name) const;
 
   // All or nothing: throws Error{kUsage} when the change does not fit the state.
@@ -74,6 +86,8 @@ class ProjectState {
   // SHA-256 of the classes and their photos, whatever order they came in; it names what a model is trained from. With
   // `used`, only of the photos for which it returns true. Classes without photos do not count.
   std::string content_checksum(const std::function<bool(const std::string& id)>& used = {}) const;
+  // The same of the photos in the Inbox, of which groups are made.
+  std::string inbox_checksum(const std::function<bool(const std::string& id)>& used = {}) const;
 
   // Lines of a journal: changes, or a whole state with which a journal can start.
   static std::string to_line(const Change& change);
@@ -92,11 +106,15 @@ class ProjectState {
   void run(const Operation& operation);
   void put(const Operation& operation);
   void check_operation(const Operation& operation) const;
+  std::set<std::string>& place(const std::string& name) { return name == kInbox ? inbox_ : unknown_; }
 
   std::uint64_t revision_ = 0;
   std::size_t used_ = 0;
   std::map<std::string, ProjectClass> classes_;
   std::unordered_map<std::string, Photo> photos_;
+  std::set<std::string> inbox_;
+  std::set<std::string> unknown_;
+  std::size_t sorted_ = 0;
   std::vector<Change> undo_;
   std::vector<Change> redo_;
 };

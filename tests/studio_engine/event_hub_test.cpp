@@ -60,6 +60,7 @@ TEST(EventHub, NamesItsStages) {
   EXPECT_EQ(to_string(Stage::kIdle), "");
   EXPECT_EQ(to_string(Stage::kUpdate), "update");
   EXPECT_EQ(to_string(Stage::kAnalysis), "analysis");
+  EXPECT_EQ(to_string(Stage::kGroups), "inbox");
 }
 
 }  // namespace

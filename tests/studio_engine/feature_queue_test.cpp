@@ -155,5 +155,35 @@ TEST_F(FeatureQueueTest, PhotosMayComeAndGoWhileItWorks) {
   EXPECT_EQ(queue.usable().classes, 2U);
 }
 
+TEST_F(FeatureQueueTest, PhotosOfClassesComeBeforeThoseOfTheInbox) {
+  SharedProject project(tiny_project(folder_));
+  FeatureQueue queue(project, folder_ / "cache", 1);
+  const auto loose = add(project, queue, kInbox, kBlue, {1, 2, 3});
+  add(project, queue, "red", kRed, {1});
+  add(project, queue, "green", kGreen, {1});
+  EXPECT_EQ(queue.waiting(), 2U);
+  EXPECT_EQ(queue.waiting_inbox(), 3U);
+  queue.open({});
+  queue.encode_block();
+  EXPECT_EQ(queue.waiting(), 0U);
+  EXPECT_EQ(queue.waiting_inbox(), 3U);
+  EXPECT_EQ(queue.usable().classes, 2U);
+  EXPECT_EQ(queue.usable().inbox, "");
+  expect_error(ErrorKind::kCancelled, "no features yet", [&] { queue.inbox_snapshot(); });
+  const QueueProgress progress = queue.encode_block();
+  EXPECT_EQ(progress.done, 5U);
+  EXPECT_EQ(progress.total, 5U);
+  const InboxSnapshot snapshot = queue.inbox_snapshot();
+  EXPECT_EQ(snapshot.content, queue.usable().inbox);
+  EXPECT_EQ(snapshot.photos.size(), 3U);
+  EXPECT_EQ(snapshot.features.rows(), 3U);
+  EXPECT_EQ(queue.snapshot().photos.size(), 2U);
+  const std::string ids[] = {loose[0].id};
+  change(project, queue, [&](Project& there) { return there.move_photos(ids, "red"), 0; });
+  EXPECT_EQ(queue.inbox_snapshot().photos.size(), 2U);
+  EXPECT_EQ(queue.snapshot().photos.size(), 3U);
+  EXPECT_EQ(queue.waiting(), 0U);
+}
+
 }  // namespace
 }  // namespace annulus::studio

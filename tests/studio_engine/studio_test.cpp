@@ -171,5 +171,34 @@ TEST_F(StudioTest, StopsInTheMiddleOfWork) {
   }
 }
 
+TEST_F(StudioTest, TheInboxIsGroupedAndFollowsTheModel) {
+  tiny_project(folder_);
+  Studio studio(options(), [] {});
+  studio.change([](Project& project) {
+    add_photos(project, kInbox, kRed, {11, 12, 13, 14, 15, 16});
+    add_photos(project, kInbox, kGreen, {11, 12, 13, 14, 15, 16});
+  });
+  const auto grouped = [&](bool suggested) {
+    const auto view = studio.inbox();
+    return view && !view->groups.empty() && view->groups.front().suggestion.empty() != suggested;
+  };
+  ASSERT_TRUE(comes([&] { return grouped(false); })) << studio.status().work.error;
+  EXPECT_EQ(studio.model(), nullptr);
+  EXPECT_EQ(studio.next(), nullptr);
+  studio.request_next();
+  ASSERT_TRUE(comes([&] { return studio.next() && !studio.next()->choices.empty(); }));
+  teach(studio);
+  ASSERT_TRUE(comes([&] { return grouped(true); }));
+  const auto view = studio.inbox();
+  std::vector<std::string> ids;
+  for (const InboxPhoto& photo : view->groups.front().photos) ids.push_back(photo.id);
+  const std::string name = view->groups.front().suggestion;
+  studio.change([&](Project& project) { project.move_photos(ids, name); });
+  ASSERT_TRUE(comes([&] { return studio.status().model_current && studio.inbox()->number > view->number; }));
+  studio.change([](Project& project) { project.undo(); });
+  EXPECT_EQ(studio.read([](const Project& project) { return project.state().inbox().size(); }), 12U);
+  ASSERT_TRUE(comes([&] { return studio.status().model_current; }));
+}
+
 }  // namespace
 }  // namespace annulus::studio

@@ -183,5 +183,28 @@ TEST(ProjectFolder, ARenamedPhotoIsStillThatPhoto) {
   expect_files_as_said(*project);
 }
 
+TEST(ProjectFolder, TakesInWhatWasPutIntoTheInboxByHand) {
+  const ScratchFolder folder;
+  std::string kept;
+  {
+    Opened project(folder);
+    kept = add(*project, kInbox, {1})[0].id;
+    add(*project, "cat", {2});
+  }
+  folder.write("p/inbox/new.png", picture(3));
+  folder.write("p/inbox/known.png", picture(2));
+  folder.write("p/unknown/odd.png", picture(4));
+  {
+    Opened project(folder);
+    EXPECT_EQ(project->state().inbox().size(), 2U);
+    EXPECT_TRUE(project->state().inbox().contains(kept));
+    EXPECT_EQ(project->state().unknown().size(), 1U);
+    EXPECT_EQ(project->state().class_named("cat").photos.size(), 1U);
+  }
+  std::filesystem::remove(folder / "p/inbox" / (kept + ".png"));
+  Opened project(folder);
+  EXPECT_EQ(project->state().inbox().size(), 1U);
+}
+
 }  // namespace
 }  // namespace annulus::studio

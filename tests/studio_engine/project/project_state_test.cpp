@@ -73,5 +73,52 @@ TEST(ProjectState, ForgetsPhotosThatNoUndoBringsBack) {
   EXPECT_TRUE(state.photos().empty());
 }
 
+TEST(ProjectState, PhotosWaitInTheInboxAndAreSorted) {
+  ProjectState state;
+  Change change;
+  for (const char digit : {'1', '2', '3'}) {
+    change.photos.push_back(photo(digit));
+    change.operations.push_back({Operation::Kind::kPut, photo(digit).id, {}, kInbox});
+  }
+  state.apply(change);
+  state.apply(adding("cat", ""));
+  const std::string nothing_labelled = state.content_checksum();
+  const std::string all = state.inbox_checksum();
+  EXPECT_EQ(state.inbox().size(), 3U);
+  EXPECT_EQ(state.photo_count(), 0U);
+  EXPECT_EQ(state.content_checksum(), ProjectState().content_checksum());
+
+  state.apply({Change::Kind::kDo, "Label", {{Operation::Kind::kPut, photo('1').id, kInbox, "cat"}}, {}});
+  state.apply({Change::Kind::kDo, "Set aside", {{Operation::Kind::kPut, photo('2').id, kInbox, kUnknown}}, {}});
+  EXPECT_EQ(state.inbox().size(), 1U);
+  EXPECT_EQ(state.unknown(), std::set<std::string>{photo('2').id});
+  EXPECT_EQ(state.photo_count(), 1U);
+  EXPECT_EQ(state.sorted_count(), 2U);
+  EXPECT_NE(state.content_checksum(), nothing_labelled);
+  EXPECT_NE(state.inbox_checksum(), all);
+  EXPECT_EQ(state.inbox_checksum([](const std::string&) { return false; }), ProjectState().inbox_checksum());
+
+  ProjectState read;
+  read.replay(state.to_line());
+  EXPECT_EQ(read.to_line(), state.to_line());
+  EXPECT_EQ(read.inbox(), state.inbox());
+  EXPECT_EQ(read.unknown(), state.unknown());
+  EXPECT_EQ(read.sorted_count(), 2U);
+
+  state.apply(state.next_undo());
+  state.apply(state.next_undo());
+  EXPECT_EQ(state.inbox_checksum(), all);
+  EXPECT_EQ(state.sorted_count(), 0U);
+  expect_error(ErrorKind::kUsage, "expected a class name", [] { check_class_name(kInbox); });
+}
+
+TEST(ProjectState, PlacesHaveTitles) {
+  EXPECT_TRUE(is_place(kInbox));
+  EXPECT_FALSE(is_place("inbox"));
+  EXPECT_EQ(title_of_place(kInbox), "the Inbox");
+  EXPECT_EQ(title_of_place(kUnknown), "Unknown");
+  EXPECT_EQ(title_of_place("cat"), "cat");
+}
+
 }  // namespace
 }  // namespace annulus::studio

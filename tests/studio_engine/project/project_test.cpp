@@ -307,5 +307,33 @@ TEST(Project, SurvivesSigkillAtAnyMoment) {
   }
 }
 
+TEST(Project, SortsPhotosOfTheInbox) {
+  const ScratchFolder folder;
+  Opened project(folder);
+  const auto added = add(*project, kInbox, {1, 2, 3});
+  EXPECT_EQ(project->state().next_undo().title, "Add 3 photos to the Inbox");
+  EXPECT_TRUE(std::filesystem::exists(folder / "p/inbox" / (added[0].id + ".png")));
+  EXPECT_EQ(add(*project, "cat", {1})[0].reason, "the Inbox");
+  project->undo();
+  const std::string first[] = {added[0].id};
+  const std::string second[] = {added[1].id};
+  project->move_photos(first, "cat");
+  project->move_photos(second, kUnknown);
+  EXPECT_EQ(project->state().next_undo().title, "Move 1 photo to Unknown");
+  EXPECT_FALSE(project->state().classes().contains(kUnknown));
+  EXPECT_TRUE(std::filesystem::exists(folder / "p/photos/cat" / (added[0].id + ".png")));
+  EXPECT_TRUE(std::filesystem::exists(folder / "p/unknown" / (added[1].id + ".png")));
+  EXPECT_TRUE(std::filesystem::exists(folder / "p/inbox" / (added[2].id + ".png")));
+  expect_files_as_said(*project);
+  project.project.reset();
+  Opened again(folder);
+  EXPECT_EQ(again->state().inbox(), std::set<std::string>{added[2].id});
+  again->undo();
+  again->undo();
+  EXPECT_EQ(again->state().inbox().size(), 3U);
+  EXPECT_TRUE(std::filesystem::exists(folder / "p/inbox" / (added[1].id + ".png")));
+  EXPECT_FALSE(again->state().classes().contains("cat"));
+}
+
 }  // namespace
 }  // namespace annulus::studio
