@@ -92,6 +92,10 @@ set_tests_properties(scripts.report_page PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME studio.browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/studio/run ${CMAKE_BINARY_DIR}/annulus)
 set_tests_properties(studio.browser PROPERTIES LABELS studio TIMEOUT 900 RUN_SERIAL TRUE SKIP_RETURN_CODE 77)
 
+# An exported page in a browser, beside annulus predict; skipped where there is no node, no Chromium, or no way to get what it needs.
+add_test(NAME web.browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/web/run ${CMAKE_BINARY_DIR}/annulus)
+set_tests_properties(web.browser PROPERTIES LABELS web TIMEOUT 900 RUN_SERIAL TRUE SKIP_RETURN_CODE 77)
+
 # Every document's examples; scripts/check-docs says how they are written.
 file(GLOB documents CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/*.md ${CMAKE_SOURCE_DIR}/docs/*/*.md)
 foreach(document IN LISTS documents)

@@ -7,6 +7,7 @@
 #include "annulus/learn/openset/open_set_scores.h"
 #include "annulus/pipeline/export/model_graph.h"
 #include "annulus/store/models/model_file.h"
+#include "tests/fixtures/image_fixtures.h"
 #include "tests/fixtures/needs_onnxruntime.h"
 #include "tests/fixtures/program.h"
 
@@ -91,6 +92,46 @@ TEST_F(ExportToOnnx, TakesImagesWhereTheModelKnowsItsBackbone) {
   expect_complaint(run_annulus(scratch, {"export", model, "-q", "--onnx", scratch / "n.onnx", "--backbone", other}), 3,
                    "backbone");
   EXPECT_FALSE(std::filesystem::exists(scratch / "n.onnx"));
+}
+
+TEST_F(ExportToOnnx, WritesAPageAndTellsItsSizeBefore) {
+  const Scratch scratch;
+  const std::string network = std::string(ANNULUS_TEST_DATA) + "/backbones/any_size.onnx";
+  copy_photos_of_two_classes(scratch / "photos");
+  const std::string model =
+      fit_model(scratch, scratch / "photos",
+                {"--backbone", network, "--preprocess", "imagenet resize=8x8 crop=none", "--cache", scratch / "cache"});
+  // In place of a download: a script that names a folder with files of these names.
+  const std::string make_share =
+      "mkdir -p share runtime && touch runtime/ort.wasm.min.mjs runtime/ort-wasm-simd-threaded.mjs && "
+      "printf 123456 >runtime/ort-wasm-simd-threaded.wasm && "
+      "printf '#!/bin/sh\necho %s/runtime\n' \"$PWD\" >share/fetch && chmod +x share/fetch && ";
+  const auto run = [&](const std::string& words) {
+    const std::string command = "cd " + scratch.folder().string() + " && " + make_share +
+                                "ANNULUS_SHARE=$PWD/share " ANNULUS_PROGRAM " export " + model + " --backbone " +
+                                network + " --web page " + words;
+    return Child(scratch, {"bash", "-c", command}).wait();
+  };
+  const Outcome text = run("--title 'Two kinds'");
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  const std::size_t told = text.out.find("page will have ");
+  ASSERT_NE(told, std::string::npos) << text.out;
+  EXPECT_LT(told, text.out.find("wrote page")) << text.out;
+  EXPECT_NE(read_text(scratch / "page/index.html").find("<title>Two kinds</title>"), std::string::npos);
+  const Outcome again = run("--onnx model.onnx --json -");
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  const auto json = nlohmann::json::parse(again.out);
+  EXPECT_EQ(json["web"]["folder"], "page");
+  EXPECT_EQ(json["web"]["runtime_bytes"], 6);
+  EXPECT_EQ(json["web"]["checked"], true);
+  EXPECT_LE(json["web"]["image_max_difference"], 1e-3);
+  std::size_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(scratch / "page")) bytes += entry.file_size();
+  EXPECT_EQ(json["web"]["bytes"], bytes);
+  EXPECT_EQ(read_text(scratch / "page/model.onnx"), read_text(scratch / "model.onnx"));
+  EXPECT_NE(read_text(scratch / "page/index.html").find("<title>model</title>"), std::string::npos);
+  std::ofstream(scratch / "page/mine.txt") << "mine";
+  expect_complaint(run("-q"), 5, "found mine.txt");
 }
 
 TEST(Export, WithoutOnnxRuntimeItSaysHowToGoOn) {
@@ -263,7 +304,17 @@ TEST(Export, RejectsWhatMakesNoSense) {
   expect_complaint(run_annulus(scratch, {"export", model}), 2, "at least one of --onnx");
   expect_complaint(run_annulus(scratch, {"export", model, "--c", scratch / "a", "--card", scratch / "./a"}), 2,
                    "twice");
-  expect_complaint(run_annulus(scratch, {"export", model, "--c", scratch / "a.h", "--head-only"}), 2, "concern --onnx");
+  expect_complaint(run_annulus(scratch, {"export", model, "--c", scratch / "a.h", "--head-only"}), 2,
+                   "--head-only concerns --onnx");
+  expect_complaint(run_annulus(scratch, {"export", model, "--c", scratch / "a.h", "--no-check"}), 2,
+                   "concern --onnx and --web");
+  expect_complaint(run_annulus(scratch, {"export", model, "--c", scratch / "a.h", "--title", "t"}), 2,
+                   "--title concerns --web");
+  expect_complaint(run_annulus(scratch, {"export", model, "--web", scratch / "page"}), 3, "a page recognises photos");
+  expect_complaint(run_annulus(scratch, {"export", model, "--web", scratch.folder().string()}), 5,
+                   "name another folder");
+  EXPECT_FALSE(std::filesystem::exists(scratch / "page"));
+
   expect_complaint(run_annulus(scratch, {"export", model, "--c", scratch / "a.h", "--name", "my-model"}), 2,
                    "my-model");
   expect_complaint(run_annulus(scratch, {"export", scratch / "none.safetensors", "--c", scratch / "a.h"}), 5,

@@ -306,13 +306,19 @@ void add_texts(OnnxModel& graph, const char* key, const ExportedImages& exported
   graph.metadata(key, text);
 }
 
-OnnxExportReport export_images(const Model& model, const ExportedImages& exported, const std::filesystem::path& path,
-                               bool check) {
+// The graph, and the networks' files that it refers to.
+struct MappedGraph {
   std::vector<FileBytes> files;
+  OnnxModel graph;
+};
+
+MappedGraph graph_of(const Model& model, const ExportedImages& exported) {
+  MappedGraph result;
   std::vector<std::span<const std::byte>> bytes;
-  for (const ExportedEncoder& encoder : exported.encoders) files.push_back(map_file(encoder.backbone.file()));
-  for (const FileBytes& mapped : files) bytes.push_back(mapped.bytes);
-  OnnxModel graph = image_graph(model, exported.encoders, bytes, exported.mirrored);
+  for (const ExportedEncoder& encoder : exported.encoders) result.files.push_back(map_file(encoder.backbone.file()));
+  for (const FileBytes& mapped : result.files) bytes.push_back(mapped.bytes);
+  result.graph = image_graph(model, exported.encoders, bytes, exported.mirrored);
+  OnnxModel& graph = result.graph;
   add_record(graph, model);
   // The preprocessing that remains before the input of the file.
   graph.metadata("annulus.preprocess", to_text(geometry_of(exported.encoders.front().recipe)));
@@ -324,8 +330,25 @@ OnnxExportReport export_images(const Model& model, const ExportedImages& exporte
             [](const Exported& encoder) { return encoder.backbone.sha256(); });
   add_texts(graph, "annulus.backbone_output", exported, " + ",
             [](const Exported& encoder) { return encoder.backbone.output_rule(); });
+  return result;
+}
+
+ExportedImages exported_images(const Encoder& encoder) {
+  if (encoder.views.others == ViewKind::kRandom) {
+    fail(ErrorKind::kInput, "random views ({}) cannot be made inside of an ONNX file: export the head alone",
+         to_text(encoder.views));
+  }
+  ExportedImages exported;
+  exported.mirrored = encoder.views.any();
+  for (const EncoderPart& part : encoder.parts) exported.encoders.push_back({part.backbone, part.recipe, part.name});
+  return exported;
+}
+
+OnnxExportReport export_images(const Model& model, const ExportedImages& exported, const std::filesystem::path& path,
+                               bool check) {
+  const MappedGraph mapped = graph_of(model, exported);
   AtomicFile file(path);
-  write_graph(graph, file);
+  write_graph(mapped.graph, file);
   OnnxExportReport report;
   if (check) {
     check_images(model, exported, file.temporary_path(), report);
@@ -358,14 +381,15 @@ OnnxExportReport export_onnx(const Model& model, const ExportedEncoder& encoder,
 
 OnnxExportReport export_onnx(const Model& model, const Encoder& encoder, const std::filesystem::path& path,
                              bool check) {
-  if (encoder.views.others == ViewKind::kRandom) {
-    fail(ErrorKind::kInput, "random views ({}) cannot be made inside of an ONNX file: export the head alone",
-         to_text(encoder.views));
-  }
-  ExportedImages exported;
-  exported.mirrored = encoder.views.any();
-  for (const EncoderPart& part : encoder.parts) exported.encoders.push_back({part.backbone, part.recipe, part.name});
-  return export_images(model, exported, path, check);
+  return export_images(model, exported_images(encoder), path, check);
+}
+
+std::size_t onnx_file_bytes(const Model& model, const Encoder& encoder) {
+  std::size_t count = 0;
+  graph_of(model, exported_images(encoder)).graph.write([&](std::span<const std::byte> bytes) {
+    count += bytes.size();
+  });
+  return count;
 }
 
 }  // namespace annulus

@@ -38,5 +38,7 @@ OnnxExportReport export_onnx(const Model& model, const ExportedEncoder& encoder,
 // All networks of an encoder. Throws Error{kInput} for random views, which a graph cannot make.
 OnnxExportReport export_onnx(const Model& model, const Encoder& encoder, const std::filesystem::path& path,
                              bool check = true);
+// How long that file will be. Costs what writing costs, without the check.
+std::size_t onnx_file_bytes(const Model& model, const Encoder& encoder);
 
 }  // namespace annulus

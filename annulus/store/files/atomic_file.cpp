@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "annulus/base/error.h"
+#include "annulus/store/files/durable_folder.h"
 
 namespace annulus {
 namespace {
@@ -42,19 +43,6 @@ bool take_rights_of(const std::filesystem::path& target, int file) {
   struct stat now {};
   if (::fstat(file, &now) == 0 && now.st_uid != old.st_uid) mode &= ~static_cast<mode_t>(S_ISUID);
   return ::fchmod(file, mode) == 0;
-}
-
-std::filesystem::path parent_folder(const std::filesystem::path& file) {
-  const auto folder = file.parent_path();
-  return folder.empty() ? "." : folder;
-}
-
-void sync_folder(const std::filesystem::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  // Some file systems cannot sync a folder; the rename itself has succeeded by now.
-  ::fsync(descriptor);
-  ::close(descriptor);
 }
 
 // The process that a temporary file belongs to, by its name: ".NAME.PROCESS.COUNT.tmp".

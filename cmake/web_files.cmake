@@ -1,0 +1,11 @@
+# The page that models are exported with (share/web): its files become texts of the library, so that no installation can lose them.
+file(GLOB web_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/share/web/*)
+set(WEB_FILES "")
+foreach(file IN LISTS web_files)
+  get_filename_component(name ${file} NAME)
+  file(READ ${file} text)
+  string(APPEND WEB_FILES "    {\"${name}\", R\"web-file(${text})web-file\"},\n")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+endforeach()
+configure_file(cmake/web_files.cpp.in ${CMAKE_BINARY_DIR}/generated/annulus/pipeline/web_files.cpp @ONLY)
+target_sources(annulus PRIVATE ${CMAKE_BINARY_DIR}/generated/annulus/pipeline/web_files.cpp)
