@@ -12,6 +12,7 @@
 
 #include "annulus/base/error.h"
 #include "annulus/pipeline/backbone_metric.h"
+#include "annulus/pipeline/backbones/backbone_feature.h"
 #include "annulus/pipeline/backbones/backbone_store.h"
 #include "annulus/pipeline/backbones/backbone_timing.h"
 #include "annulus/pipeline/backbones/int8_backbone.h"
@@ -33,8 +34,11 @@ std::string table_line(const BackboneEntry& entry) {
   const std::string measure = entry.imagenet_measure.substr(0, entry.imagenet_measure.find(','));
   std::string licence = entry.licence.substr(0, 14) + (entry.commercial_use ? "" : " *") + (entry.gated ? " +" : "");
   if (!entry.by_hand.empty() && !entry.gated) licence += " +";
+  // Another feature has a line below that of its network.
+  const std::string_view feature = std::string_view(entry.name).substr(network_of(entry.name).size());
   return fmt::format("{} {:<21} {:>4} {:>3} {:>5} {:<6} {:<15} {:>5} {:<13} {}\n", is_cached(entry) ? '>' : ' ',
-                     entry.name, entry.dimension, entry.image_size,
+                     feature.empty() ? entry.name : "  " + std::string(feature),
+                     entry.dimension > 0 ? std::to_string(entry.dimension) : "?", entry.image_size,
                      megabytes > 0 ? fmt::format("{:.0f}", megabytes) : "?", entry.labels ? "yes" : "no",
                      entry.imagenet_accuracy > 0 ? fmt::format("{:.1f} {}", entry.imagenet_accuracy, measure) : "",
                      record.milliseconds > 0 ? fmt::format("{:.1f}", record.milliseconds) : "",
@@ -45,15 +49,16 @@ void print_table() {
   fmt::print("  {:<21} {:>4} {:>3} {:>5} {:<6} {:<15} {:>5} {:<13} {}\n", "name", "dim", "px", "MB", "labels",
              "ImageNet %", "ms", "choose", "licence");
   std::string_view family;
-  for (const BackboneEntry& entry : known_backbones()) {
-    if (entry.family != family) fmt::print("{}\n", entry.family);
-    family = entry.family;
-    fmt::print("{}", table_line(entry));
+  for (const BackboneEntry* const entry : listed_backbones()) {
+    if (entry->family != family) fmt::print("{}\n", entry->family);
+    family = entry->family;
+    fmt::print("{}", table_line(*entry));
   }
   fmt::print(
       "\n> on this machine   * commercial use is not allowed, as far as is known   + to be fetched by hand\n"
       "MB: the size of the download; ?: its publisher does not say\n"
       "ms: an image on one thread, once annulus backbones --measure NAME was run\n"
+      "NAME:mean, NAME:cls+mean: a transformer's feature is the mean of its patch tokens, or both joined\n"
       "annulus backbones --json: addresses, checksums and sources\n");
 }
 
@@ -77,6 +82,7 @@ nlohmann::ordered_json entry_json(const BackboneEntry& entry) {
                                  {"by_hand", entry.by_hand},
                                  {"format", entry.format},
                                  {"arch", entry.arch},
+                                 {"feature", entry.feature},
                                  {"preprocess", entry.preprocess},
                                  {"advice", entry.advice},
                                  {"usable", !obstacle},
@@ -135,7 +141,7 @@ void run_backbones(const ListCommand& options) {
     return;
   }
   auto list = nlohmann::ordered_json::array();
-  for (const BackboneEntry& entry : known_backbones()) list.push_back(entry_json(entry));
+  for (const BackboneEntry* const entry : listed_backbones()) list.push_back(entry_json(*entry));
   write_json(options.json, list);
 }
 
@@ -217,7 +223,7 @@ void add_learn_metric(CLI::App& backbones, Action& action) {
                   "Metric file to write (.safetensors); default: the one kept for the network, which fits then use")
       ->type_name("FILE");
   add_encoder_options(command, options->encoder, "NETWORK");
-  for (const char* const name : {"--backbone", "--views"}) command.remove_option(command.get_option(name));
+  for (const char* const name : {"--backbone", "--feature", "--views"}) command.remove_option(command.get_option(name));
   command.add_flag("--views", options->views, "Learn from four random views of each photo, without labels");
   add_seed(command, options->run, "Seed of the views");
   add_threads(command, options->run);
@@ -311,7 +317,7 @@ void add_get(CLI::App& backbones, Action& action) {
   const auto options = std::make_shared<GetCommand>();
   CLI::App& command =
       *backbones.add_subcommand("get", "Download networks now, with ONNX Runtime, instead of at first use");
-  command.add_option("NAMES", options->names, "Names of networks, as annulus backbones lists them")
+  command.add_option("NAMES", options->names, "Names of networks, as annulus backbones lists them, or NAME:FEATURE")
       ->required()
       ->type_name("");
   command.add_option("--from", options->from, "Take this file, which you got by hand, instead of downloading it")
@@ -345,8 +351,8 @@ void run_verify(const std::vector<std::string>& names) {
     if (!is_cached(*entries.back())) fail(ErrorKind::kIo, "{} is not on this machine: nothing to verify", name);
   }
   if (names.empty()) {
-    for (const BackboneEntry& entry : known_backbones()) {
-      if (is_cached(entry)) entries.push_back(&entry);
+    for (const BackboneEntry* const entry : listed_backbones()) {
+      if (is_cached(*entry)) entries.push_back(entry);
     }
   }
   std::string damaged;

@@ -1,4 +1,4 @@
-// --backbone, --preprocess, --precision, --cache, --strict and --offline.
+// --backbone, --feature, --preprocess, --precision, --cache, --strict and --offline.
 #include "cli/encoder.h"
 
 #include <fmt/format.h>
@@ -12,6 +12,8 @@
 
 #include "annulus/base/error.h"
 #include "annulus/pipeline/backbones/backbone_cost.h"
+#include "annulus/pipeline/backbones/backbone_feature.h"
+#include "cli/feature_option.h"
 #include "cli/terminal/interrupt.h"
 
 namespace annulus::cli {
@@ -79,6 +81,15 @@ std::string ask_backbone(std::span<const BackboneOffer> offers) {
   }
 }
 
+void put_feature(std::string& backbone, const std::string& feature) {
+  try {
+    backbone = with_feature(backbone, feature);
+  } catch (const Error& error) {
+    if (error.field().empty()) throw;
+    throw CLI::ValidationError("--feature", error.message_with("it"));
+  }
+}
+
 }  // namespace
 
 std::string backbone_text(const FeatureSet& set) {
@@ -100,6 +111,7 @@ void add_encoder_options(CLI::App& command, EncoderOptions& options, const std::
                       default_backbone)
       ->type_name("NAME|FILE")
       ->group(kGroup);
+  add_feature_option(command, options.backbone, kGroup);
   command
       .add_option("--preprocess", options.preprocess,
                   "Preprocessing of images: a preset (imagenet, clip, ...) or a recipe; default: that of the network")
@@ -128,6 +140,18 @@ void add_encoder_options(CLI::App& command, EncoderOptions& options, const std::
   add_offline(command, kGroup);
   options.note = print_note;
   options.ask = backbone_question();
+}
+
+void add_feature_option(CLI::App& command, std::string& backbone, const std::string& group) {
+  CLI::Option* const option =
+      command
+          .add_option_function<std::string>(
+              "--feature", [&backbone](const std::string& feature) { put_feature(backbone, feature); },
+              "Feature of the transformers that --backbone names: cls (class token), mean (of the patch tokens) or "
+              "cls+mean (both joined), as in NAME:mean; default: their own, or that of the model")
+          ->type_name("KIND")
+          ->check(CLI::IsMember(std::vector<std::string>{"cls", "mean", "cls+mean"}));
+  if (!group.empty()) option->group(group);
 }
 
 void add_view_examples(CLI::App& command, EncoderOptions& options) {

@@ -211,6 +211,7 @@ void add_reproduce(CLI::App& app, Action& action) {
   add_json(command, options->json,
            "Write the results as JSON (without FILE: to standard output, instead of the table)");
   add_encoder_options(command, options->emoji.encoder, kQuickBackbone);
+  command.remove_option(command.get_option("--feature"));  // the paper's features are class tokens
   add_recipe_options(command, options->table.recipe);
   add_example(command,
               "  annulus reproduce table1 --features IbM2_features --only DINO/CUB --noise shared\n"

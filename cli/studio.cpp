@@ -19,6 +19,7 @@
 #include "cli/command.h"
 #include "cli/demo/emoji.h"
 #include "cli/encoder.h"
+#include "cli/feature_option.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/progress_bar.h"
 #include "server/http/http_server.h"
@@ -179,6 +180,7 @@ void add_studio(CLI::App& app, Action& action) {
       .add_option("--backbone", options->encoder.backbone,
                   std::string("Network of new projects, as annulus backbones lists; default: ") + kQuickBackbone)
       ->type_name("NAME|FILE");
+  add_feature_option(command, options->encoder.backbone);
   command.add_option("--cache", options->encoder.cache, "Folder of computed features; default: the user's cache")
       ->type_name("DIR");
   add_offline(command);

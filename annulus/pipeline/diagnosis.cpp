@@ -13,6 +13,7 @@
 #include "annulus/base/error.h"
 #include "annulus/base/folders.h"
 #include "annulus/kernels/processor.h"
+#include "annulus/pipeline/backbones/backbone_feature.h"
 #include "annulus/pipeline/backbones/backbone_store.h"
 #include "annulus/pipeline/download/download.h"
 #include "annulus/pipeline/download/http_download.h"
@@ -155,6 +156,9 @@ void look_at_networks(std::vector<Finding>& findings) {
     for (const BackboneEntry& entry : known_backbones()) {
       const bool suggested = !entry.advice.empty() || !entry.npm_item.empty();
       if (suggested || is_there(entry)) findings.push_back(look_at_network(entry));
+    }
+    for (const auto& [name, entry] : featured_backbones()) {
+      if (name == entry.name && is_there(entry)) findings.push_back(look_at_network(entry));
     }
     findings.push_back({"catalogue of networks", true, true, fmt::format("{} networks", known_backbones().size())});
   } catch (const Error& error) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "annulus/base/error.h"
+#include "annulus/pipeline/backbones/backbone_feature.h"
 #include "annulus/pipeline/backbones/backbone_store.h"
 #include "annulus/pipeline/backbones/int8_backbone.h"
 #include "annulus/pipeline/provenance.h"
@@ -58,6 +59,9 @@ std::vector<std::string> preprocess_texts(const std::string& text, std::size_t c
   return texts;
 }
 
+// Whether no network is named; a feature may be: "auto:mean".
+bool is_auto(const std::string& text) { return text.empty() || network_of(text) == kAutoBackbone; }
+
 std::string precision_of(const Backbone& backbone) { return backbone.metadata("annulus.precision"); }
 
 // The encoder of a model that int8 features were used for.
@@ -83,8 +87,12 @@ std::size_t Encoder::dimension() const {
 
 std::vector<std::string> joined_backbones(const std::string& text) {
   std::error_code ignored;
-  if (find_backbone(text) != nullptr || std::filesystem::is_regular_file(text, ignored)) return {text};
-  std::vector<std::string> names = split_at(text, kBetweenNames);
+  if (const BackboneEntry* const entry = find_backbone(text)) return {entry->name};
+  if (std::filesystem::is_regular_file(text, ignored)) return {text};
+  std::vector<std::string> names = split_joined(text);
+  for (std::string& name : names) {
+    if (const BackboneEntry* const entry = find_backbone(name)) name = entry->name;
+  }
   for (std::size_t i = 0; i < names.size() && names.size() > 1; ++i) {
     const bool again = std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
                        names.begin() + static_cast<std::ptrdiff_t>(i);
@@ -100,7 +108,7 @@ std::vector<const BackboneEntry*> known_backbones_of(const Provenance& provenanc
     const auto found = networks.find(key);
     return found == networks.end() ? std::string() : found->second;
   };
-  const std::vector<std::string> names = split_at(recorded("backbone"), kBetweenNames);
+  const std::vector<std::string> names = split_joined(recorded("backbone"));
   std::vector<std::string> checksums = split_at(recorded("backbone_sha256"), kBetweenValues);
   checksums.resize(names.size());
   std::vector<const BackboneEntry*> entries;
@@ -115,10 +123,11 @@ std::vector<const BackboneEntry*> known_backbones_of(const Provenance& provenanc
 Encoder open_encoder(const EncoderOptions& options, const ProgressCallback& progress,
                      std::span<const std::string> images) {
   const Precision precision = parse_precision(options.precision);
-  const bool named = !options.backbone.empty() && options.backbone != kAutoBackbone;
+  const std::string& wanted = options.backbone;
   const std::vector<std::string> names =
-      named ? joined_backbones(options.backbone)
-            : std::vector{choose_backbone({images.size(), 0, options.ask, options.note})};
+      is_auto(wanted) ? std::vector{with_feature(choose_backbone({images.size(), 0, options.ask, options.note}),
+                                                 std::string(feature_of(wanted)))}
+                      : joined_backbones(wanted);
   if (precision == Precision::kInt8 && names.size() > 1) {
     fail_field(ErrorKind::kUsage, "precision", "expected {} to be float32 or auto for joined networks, found int8");
   }
@@ -144,8 +153,14 @@ Encoder open_encoder(const EncoderOptions& options, const ProgressCallback& prog
 
 Encoder open_encoder_of(const Model& model, const std::string& model_file, EncoderOptions options,
                         const ProgressCallback& progress) {
-  if (options.backbone.empty() || options.backbone == kAutoBackbone) {
+  if (is_auto(options.backbone)) {
+    const std::string wanted(feature_of(options.backbone));
     options.backbone = backbone_of_record(model, model_file);
+    // Before anything is downloaded: another feature means nothing to the model.
+    if (const std::string found = with_feature(options.backbone, wanted); found != options.backbone) {
+      fail_field(ErrorKind::kInput, "feature", "expected {} to be that of {}, which was trained with {}, found {}",
+                 model_file, options.backbone, found);
+    }
   }
   const auto recorded = [&](const char* key) {
     const auto found = model.provenance.find(key);

@@ -160,6 +160,7 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         self,
         backbone: Optional[Path] = "auto",
         *,
+        feature: Optional[str] = None,
         preprocess: Optional[str] = None,
         views: Union[str, int, None] = None,
         precision: Optional[str] = None,

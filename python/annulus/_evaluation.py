@@ -103,7 +103,7 @@ def image_options(extractor):
         return {}
     if not isinstance(extractor, FeatureExtractor):
         raise TypeError(f"images expects a FeatureExtractor, found {type(extractor).__name__}")
-    return {"backbone": os.fspath(extractor.backbone or ""), "preprocess": extractor.preprocess or "",
+    return {"backbone": extractor._featured(), "preprocess": extractor.preprocess or "",
             "views": str(extractor.views or ""), "cache": os.fspath(extractor.cache or ""), "crop_margin": extractor.crop_margin}
 
 

@@ -22,6 +22,9 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
     backbone : str, optional
         A name that `annulus backbones` lists, or an ONNX file, or two joined by "+"; "auto" is the best recommended network that is in the cache, else
         resnet50 (``backbone_`` says which).
+    feature : {"cls", "mean", "cls+mean"}, optional
+        Of a transformer with a name: the class token, the mean of the patch tokens, or both joined; None is its own. ``"NAME:mean"`` as
+        ``backbone`` says the same.
     preprocess : str, optional
         A preset or recipe; None is what the network asks for.
     views : str or int, optional
@@ -46,9 +49,10 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
     >>> birds.fit(["robin.jpg", "wren.jpg"], ["robin", "wren"])  # doctest: +SKIP
     """
 
-    def __init__(self, backbone="auto", *, preprocess=None, views=None, precision=None, cache=None, crop_margin=None, n_jobs=None, verbose=False,
+    def __init__(self, backbone="auto", *, feature=None, preprocess=None, views=None, precision=None, cache=None, crop_margin=None, n_jobs=None, verbose=False,
                  progress=None):
         self.backbone = backbone
+        self.feature = feature
         self.preprocess = preprocess
         self.views = views
         self.precision = precision
@@ -61,11 +65,15 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
     def fit(self, X=None, y=None):
         """Opens the network; where it is not on disk yet, it is fetched."""
         images = [] if X is None or isinstance(X, (str, bytes)) else X
-        self._open(self.backbone, [os.fspath(image) for image in images if isinstance(image, (str, os.PathLike))])
-        self.backbone_ = self._encoder.name if self.backbone in (None, "", "auto") else self.backbone
+        self._open(self._featured(), [os.fspath(image) for image in images if isinstance(image, (str, os.PathLike))])
+        self.backbone_ = self._encoder.name if self.feature or self.backbone in (None, "", "auto") else self.backbone
         self.dimension_ = self._encoder.dimension
         self.provenance_ = self._encoder.provenance
         return self
+
+    def _featured(self):
+        """The backbone with the feature that was chosen, as one name."""
+        return _core.with_feature(os.fspath(self.backbone or ""), self.feature or "")
 
     def _open(self, backbone, images=(), record=None):
         self._encoder = _core.Encoder(os.fspath(backbone or ""), self.preprocess or "", str(self.views or ""), self.crop_margin,

@@ -40,6 +40,7 @@ std::string keyword_of(const std::string& field) {
                                                             {"epochs", "epochs"},
                                                             {"epsilon", "epsilon"},
                                                             {"false_reject", "false_reject"},
+                                                            {"feature", "feature"},
                                                             {"label_smoothing", "label_smoothing"},
                                                             {"learning_rate", "learning_rate"},
                                                             {"search_epochs", "search_epochs"},

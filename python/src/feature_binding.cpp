@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "annulus/base/parallel_progress.h"
+#include "annulus/pipeline/backbones/backbone_feature.h"
 #include "annulus/pipeline/encode.h"
 #include "annulus/pipeline/encoder.h"
 #include "annulus/pipeline/load.h"
@@ -203,6 +204,7 @@ void add_features(py::module_& module) {
            py::arg("progress") = py::none())
       .def("encode_pixels", &encode_pixels, py::arg("pixels"), py::arg("threads") = 0, py::arg("progress") = py::none())
       .def("encode_bytes", &encode_bytes, py::arg("files"), py::arg("threads") = 0, py::arg("progress") = py::none());
+  module.def("with_feature", &with_feature, py::arg("backbone"), py::arg("feature"));
   module.def("check_provenance", &check_same_provenance, py::arg("model"), py::arg("model_source"), py::arg("features"),
              py::arg("source"));
   module.def(

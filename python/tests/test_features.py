@@ -179,3 +179,11 @@ def test_precision_is_passed_on(extractor, test_data, photos):
     chosen = FeatureExtractor(network, preprocess=RECIPE, precision="auto").fit(paths)
     assert chosen.provenance_ == extractor.provenance_
     assert np.array_equal(chosen.transform(paths[:3]), extractor.transform(paths[:3]))
+
+
+def test_a_feature_is_chosen_of_networks_that_have_a_name(test_data):
+    """tests/scripts/backbones_test.py makes one; here is what is rejected before anything is opened."""
+    with pytest.raises(ValueError, match="feature= only with networks that annulus backbones lists"):
+        FeatureExtractor(str(test_data / "backbones" / "tokens.onnx"), feature="mean", preprocess=RECIPE).fit()
+    with pytest.raises(ValueError, match="feature= to be cls, mean or cls[+]mean, found \"max\""):
+        FeatureExtractor("dinov2-vits14", feature="max").fit()

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "annulus/pipeline/backbones/backbone_catalogue.h"
+#include "annulus/pipeline/backbones/backbone_store.h"
 #include "tests/fixtures/scratch_folder.h"
 
 namespace annulus {
@@ -53,6 +56,17 @@ TEST_F(DiagnosisTest, AnEmptyCacheIsFineAndNamesTheCommandForEachNetwork) {
   EXPECT_FALSE(network.needed);
   EXPECT_EQ(network.mend, "annulus backbones get resnet50");
   EXPECT_TRUE(std::filesystem::is_empty(scratch_ / "cache")) << "it leaves nothing behind";
+}
+
+TEST_F(DiagnosisTest, AFeatureInTheCacheIsANetworkThatIsThere) {
+  set("ANNULUS_CACHE", scratch_ / "cache");
+  const std::string subject = "network dino-vits16:mean";
+  EXPECT_EQ(finding(subject).subject, "");
+  const std::filesystem::path file = cached_backbone(*find_backbone("dino-vits16:mean"));
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << "network";
+  EXPECT_TRUE(finding(subject).ok);
+  EXPECT_EQ(finding(subject).found, file.string());
 }
 
 TEST_F(DiagnosisTest, ACacheThatCannotBeWrittenIsMissing) {

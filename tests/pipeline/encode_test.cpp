@@ -208,5 +208,20 @@ TEST_F(Encode, JoinsDifferentNetworksAlone) {
   EXPECT_EQ(joined_backbones(network("vector")).size(), 1U);
 }
 
+TEST(FeatureOfAModel, IsPartOfTheNameOfItsNetwork) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(joined_backbones("dinov2-vits14:cls+mean+resnet50"), (Names{"dinov2-vits14:cls+mean", "resnet50"}));
+  EXPECT_EQ(joined_backbones("dinov2-vits14:cls"), Names{"dinov2-vits14"}) << "records have one name for a network";
+  expect_error(ErrorKind::kUsage, "different networks", [] { joined_backbones("dinov2-vits14+dinov2-vits14:cls"); });
+  Model model;
+  model.provenance["backbone"] = "dinov2-vits14:mean";
+  EncoderOptions other;
+  other.backbone = "auto:cls";
+  expect_error(ErrorKind::kInput,
+               "expected feature to be that of m, which was trained with dinov2-vits14:mean, found "
+               "dinov2-vits14",
+               [&] { open_encoder_of(model, "m", other, {}); });
+}
+
 }  // namespace
 }  // namespace annulus

