@@ -13,6 +13,7 @@
 #include "annulus/learn/model/fit_model.h"
 #include "annulus/learn/model/predictor.h"
 #include "annulus/pipeline/backbone_metric.h"
+#include "annulus/pipeline/class_groups.h"
 #include "annulus/pipeline/load.h"
 #include "annulus/pipeline/pool_set.h"
 #include "annulus/pipeline/unlabelled.h"
@@ -35,13 +36,14 @@ LoadOptions load_options(const std::string& backbone, const ImageOptions& option
   loading.boxes = {options.boxes, options.box_confidence};
   loading.frames.every = options.every;
   loading.frames.scenes = options.scenes;
+  loading.nested = options.nested;
   loading.encoder.crop_margin = options.crop_margin;
   return loading;
 }
 
 PredictorOptions predictor_options(const PredictOptions& options) {
   if (options.top == 0) fail(ErrorKind::kUsage, "expected top to be 1 or more, found 0");
-  return {options.false_reject, options.explain, options.top, options.threads};
+  return {options.false_reject, options.explain, options.top, options.threads, options.sure};
 }
 
 }  // namespace
@@ -76,6 +78,7 @@ Model fit(const FeatureSet& set, const FitOptions& options) {
     check_same_features(*options.unlabelled, set);
     add_pool_metric(*options.unlabelled, set, split.support, options.threads, recipe, data.provenance);
   }
+  data.parents = class_groups(data.class_names, {options.hierarchy, options.parents});
   if (!options.data_licence.empty()) data.provenance["data_licence"] = options.data_licence;
   FitModelOptions fitting;
   fitting.calibrate = options.calibrate;

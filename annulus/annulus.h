@@ -86,6 +86,9 @@ struct ImageOptions {
   double box_confidence = 0.2;  ///< Boxes that MegaDetector is less sure of are left out.
   double every = 0;             ///< Frames of videos, each an example: one in each period of so many seconds; 0: none.
   bool scenes = false;          ///< Or the first frame of each scene. Without one of the two, videos are not taken.
+  /// Folders in class folders are classes too, named by their path ("birds/woodpeckers/downy"): for
+  /// FitOptions::hierarchy.
+  bool nested = false;
   std::optional<double> crop_margin{};  ///< Added on each side of a box, as a fraction of its width (height); none: 0,
                                         ///< or what the model was trained with.
 };
@@ -127,6 +130,11 @@ struct FitOptions {
   /// Unlabelled examples (labels are not looked at), whose nearest neighbours show how examples of one class differ;
   /// null: none. Features of the same backbone. A pool too small for the number of classes is not used.
   const FeatureSet* unlabelled = nullptr;
+  /// Class names are paths, "birds/woodpeckers/downy", and each part of the path is a group of the next one.
+  /// Predictions name a group where the class is unsure.
+  bool hierarchy = false;
+  /// CSV file of names and their groups, a pair a line ("downy,woodpeckers"); groups may have groups. Empty: none.
+  std::filesystem::path parents{};
   std::string data_licence{};   ///< Licence of the training data, for the model's record; may be empty.
   ProgressCallback progress{};  ///< Hears how far the fit is; returning false stops it.
 };
@@ -137,7 +145,7 @@ struct FitOptions {
 /// \param options See FitOptions.
 /// \return A model of set.classes() classes for features of set.dimension() dimensions.
 /// \throws Error kUsage: an unknown recipe. kInput: no labels, fewer than two classes, or a class with fewer than
-///   `shots` training examples. kCancelled.
+///   `shots` training examples, or groups that contain themselves or have names of classes. kCancelled.
 Model fit(const FeatureSet& set, const FitOptions& options = {});
 
 /// Writes a model file (.safetensors), which `annulus predict`, the server and Python read too. The file appears whole
@@ -161,6 +169,9 @@ struct PredictOptions {
   std::size_t consensus = 1;
   int threads = 0;              ///< 0: all processors.
   ProgressCallback progress{};  ///< Hears of examples done; returning false stops.
+  /// Of a model whose classes have groups: a prediction names the smallest group, or the class, that is at least as
+  /// probable as this, else the most probable of the largest groups. 0: always a class.
+  double sure = 0.8;
 };
 
 /// Predicts the class of every example of a set: what `annulus predict` does, to the same bits.

@@ -24,6 +24,7 @@ struct ExtractCommand {
   std::string list;
   BoxOptions boxes;
   FrameOptions frames;
+  bool hierarchy = false;
   std::string type = "f16";
   std::string json;
   EncoderOptions encoder;
@@ -55,6 +56,7 @@ void run_extract(const ExtractCommand& options) {
   list_options.list_file = options.list;
   list_options.boxes = options.boxes;
   list_options.frames = options.frames;
+  list_options.nested = options.hierarchy;
   const ImageList list = list_images(options.images, list_options);
   ExtractReport report;
   const Encoder encoder = [&] {
@@ -106,6 +108,8 @@ void add_extract(CLI::App& app, Action& action) {
   add_encoder_options(command, options->encoder, kAutoBackbone);
   add_view_examples(command, options->encoder);
   add_list(command, options->list);
+  command.add_flag("--hierarchy", options->hierarchy,
+                   "Folders in folders are classes, named by their path: birds/woodpeckers/downy");
   add_boxes(command, options->boxes, options->encoder);
   add_frames(command, options->frames);
   add_example(command, "  annulus extract photos/ --backbone mobilenet-0.25 -o features.safetensors");

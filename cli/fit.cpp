@@ -11,6 +11,7 @@
 #include "annulus/learn/model/fit_model.h"
 #include "annulus/learn/model/predictor.h"
 #include "annulus/pipeline/backbone_metric.h"
+#include "annulus/pipeline/class_groups.h"
 #include "annulus/pipeline/unlabelled.h"
 #include "annulus/store/models/model_file.h"
 #include "annulus/store/models/shared_fit.h"
@@ -33,7 +34,8 @@ struct FitOptions {
   std::string output;
   std::string shots = "all";
   std::string unlabelled;  // folder of images or feature file without labels; empty: none
-  std::string licence;     // of the training data, for the record
+  ClassGroupOptions groups;
+  std::string licence;  // of the training data, for the record
   std::string json;
   bool strip = false;
   bool calibrate = true;
@@ -163,8 +165,11 @@ void print_summary(const FitOptions& options, const Recipe& recipe, const ModelF
 // The set itself is let go: what it has in memory is not needed any more.
 TrainingData load_training_data(const FitOptions& options, std::size_t shots, ProgressBar& bar, SharedFit& shared,
                                 Recipe& recipe, DataFacts& facts) {
-  const FeatureSet set = load_data(options.data, options.run.threads, bar);
+  DataOptions named = options.data;
+  named.nested = options.groups.hierarchy;
+  const FeatureSet set = load_data(named, options.run.threads, bar);
   if (holds_images(options.data.path)) facts.backbone = backbone_text(set);
+  static_cast<void>(class_groups(set.class_names(), options.groups));  // an error before the work
   facts.test_examples = static_cast<std::size_t>(std::count(set.is_train().begin(), set.is_train().end(), 0));
   const Split split = draw_split(set, {shots, options.run.seed});
   add_metric_prior(options.recipe.metric, set.provenance(), set.dimension(), recipe);
@@ -179,6 +184,7 @@ TrainingData load_training_data(const FitOptions& options, std::size_t shots, Pr
                      set, shared, recipe);
   TrainingData data = training_data(set, split.support, shared.communicator.get());
   data.provenance.merge(record);
+  data.parents = class_groups(data.class_names, options.groups);
   if (!options.licence.empty()) data.provenance["data_licence"] = options.licence;
   return data;
 }
@@ -249,6 +255,14 @@ void add_fit(CLI::App& app, Action& action) {
       ->capture_default_str();
   command.add_option("--licence,--license", options->licence, "Licence of the training data, for the model card")
       ->type_name("TEXT");
+  command.add_flag("--hierarchy", options->groups.hierarchy,
+                   "Folders in folders are groups of classes: a class is named by its path, birds/woodpeckers/downy, "
+                   "and predict names a group where the class is unsure");
+  command
+      .add_option("--parents", options->groups.parents,
+                  "Groups of classes from a CSV file: a name and its group a line, downy,woodpeckers; groups may have "
+                  "groups")
+      ->type_name("FILE");
   add_labels(command, options->data);
   add_seed(command, options->run, "Seed of the split and of the training");
   add_threads(command, options->run);

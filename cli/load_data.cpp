@@ -64,8 +64,8 @@ NoteCallback notes_of(ProgressBar& bar) {
 }
 
 LoadOptions load_options(const DataOptions& options, int threads, ProgressBar& bar) {
-  return {options.labels, options.list,  options.encoder, threads,       first_fraction(),
-          bar.callback(), notes_of(bar), options.verify,  options.boxes, options.frames};
+  return {options.labels, options.list,   options.encoder, threads,        first_fraction(), bar.callback(),
+          notes_of(bar),  options.verify, options.boxes,   options.frames, options.nested};
 }
 
 FeatureSet load_data(const DataOptions& options, int threads, ProgressBar& bar) {

@@ -21,6 +21,7 @@ struct DataOptions {
   bool verify = true;     // the checksum of a feature file
   BoxOptions boxes{};     // boxes in photos, each an example
   FrameOptions frames{};  // frames of videos, each an example
+  bool nested = false;    // folders in class folders are classes, named by their path
 };
 
 // --labels and --no-verify.

@@ -37,6 +37,7 @@ struct PredictOptions {
   std::optional<double> false_reject;  // false-rejection rate
   bool explain = false;
   std::size_t consensus = 1;  // frames of a video that are predicted together
+  double sure = kSure;        // probability from which on a class or a group is named
   bool write_xmp = false;     // labels as keywords beside the photos
   RunOptions run;
 };
@@ -115,7 +116,8 @@ void run_predict(const PredictOptions& options) {
 
   const std::size_t top = std::min(options.top, model.class_names.size());
   const PredictionWriter writer({prediction_format_from(options.format), model.class_names, !set.paths().empty(), top,
-                                 fraction > 0.0, options.explain ? &model.support : nullptr, model.epsilon});
+                                 fraction > 0.0, options.explain ? &model.support : nullptr, model.epsilon,
+                                 tree_of(model)});
   const KnownLabels labels(set, model.class_names);
   PredictionCounts counts;
   PhotoKeywords keywords;
@@ -131,13 +133,13 @@ void run_predict(const PredictOptions& options) {
       const std::string_view path = set.paths().empty() ? std::string_view() : std::string_view(set.paths()[row]);
       lines += writer.line({row, path, predictions[i]});
       if (!options.write_xmp) continue;
-      const auto best = static_cast<std::size_t>(predictions[i].top.front().index);
-      keywords.add(path, predictions[i].rejected ? std::string_view() : std::string_view(model.class_names[best]));
+      keywords.add(path, predictions[i].rejected ? std::string_view() : std::string_view(predictions[i].label));
     }
     bar.clear();
     output.write(lines);
   };
-  predict_frames(model, {fraction, options.explain, top, options.run.threads}, options.consensus, set, write, progress);
+  predict_frames(model, {fraction, options.explain, top, options.run.threads, options.sure}, options.consensus, set,
+                 write, progress);
   stop_if_interrupted();
   output.finish();
   if (options.write_xmp) {
@@ -174,6 +176,12 @@ void add_predict(CLI::App& app, Action& action) {
           "False-rejection rate: fraction of known inputs that may be rejected as unknown; 0: reject none. Default: "
           "0.05")
       ->type_name("RATE");
+  command
+      .add_option("--sure", options->sure,
+                  "Of a model whose classes have groups: name the smallest group, or the class, that is at least as "
+                  "probable as this; 0: always a class")
+      ->type_name("P")
+      ->capture_default_str();
   command.add_flag("--explain", options->explain,
                    "Add the nearest training examples, the runner-up and the distance to the decision boundary");
   command.add_option("-o,--output", options->output, "File to write; -: standard output")

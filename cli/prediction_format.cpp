@@ -56,7 +56,8 @@ std::string rejection_text(double false_reject, double caught) {
 
 PredictionWriter::PredictionWriter(const PredictionLayout& layout)
     : layout_(layout),
-      json_(layout.class_names, layout.support == nullptr ? kNoSupport : *layout.support, layout.epsilon) {}
+      json_(layout.class_names, layout.support == nullptr ? kNoSupport : *layout.support, layout.epsilon, layout.tree) {
+}
 
 std::string_view PredictionWriter::name_of_support(const NearExample& near) const {
   return layout_.class_names[static_cast<std::size_t>(layout_.support->labels[near.row])];
@@ -72,6 +73,7 @@ std::string PredictionWriter::header() const {
   std::string header = fmt::format("{},label,probability", layout_.has_paths ? "path" : "row");
   for (std::size_t i = 2; i <= layout_.top; ++i) header += fmt::format(",label_{0},probability_{0}", i);
   if (layout_.may_reject) header += ",unknown,unknown_score,best";
+  if (!layout_.tree.empty()) header += ",best_class,lineage";
   if (layout_.support == nullptr) return header + "\n";
   for (std::size_t i = 1; i <= kExplainedExamples; ++i)
     header += fmt::format(",near_{0},near_label_{0},near_cosine_{0}", i);
@@ -94,11 +96,17 @@ std::string PredictionWriter::text_line(const PredictedRow& row) const {
   const Prediction& prediction = row.prediction;
   std::string line = (layout_.has_paths ? printable(row.path) : std::to_string(row.row)) + "\t";
   if (prediction.rejected) line += "unknown (best: ";
+  const bool names_group = prediction.level + 1 < prediction.lineage.size() && !prediction.rejected;
+  if (names_group) {
+    const RankedNode& group = prediction.lineage[prediction.level];
+    line += fmt::format("{} {:.1f} % (which one is unsure: ", printable(name(group)),
+                        100.0 * static_cast<double>(group.probability));
+  }
   for (std::size_t i = 0; i < prediction.top.size(); ++i) {
     line += fmt::format("{}{} {:.1f} %", i == 0 ? "" : ", ", printable(name(prediction.top[i])),
                         100.0 * static_cast<double>(prediction.top[i].probability));
   }
-  if (prediction.rejected) line += ")";
+  if (prediction.rejected || names_group) line += ")";
   line += "\n";
   return prediction.explanation ? line + text_explanation(*prediction.explanation) : line;
 }
@@ -130,16 +138,29 @@ std::string PredictionWriter::json_line(const PredictedRow& row) const {
   return line + "\n";
 }
 
+std::string PredictionWriter::csv_label(const Prediction& prediction) const {
+  if (prediction.rejected) return kUnknownLabel;
+  if (prediction.lineage.empty()) return csv_field(name(prediction.top.front()));
+  return csv_field(name(prediction.lineage[prediction.level]));
+}
+
 std::string PredictionWriter::csv_line(const PredictedRow& row) const {
   const Prediction& prediction = row.prediction;
   std::string line = layout_.has_paths ? csv_field(row.path) : std::to_string(row.row);
   for (std::size_t i = 0; i < prediction.top.size(); ++i) {
-    const std::string label = i == 0 && prediction.rejected ? kUnknownLabel : csv_field(name(prediction.top[i]));
-    line += fmt::format(",{},{}", label, prediction.top[i].probability);
+    const std::string label = i == 0 ? csv_label(prediction) : csv_field(name(prediction.top[i]));
+    line += fmt::format(",{},{}", label, i == 0 ? prediction.probability : prediction.top[i].probability);
   }
   if (layout_.may_reject) {
     line += fmt::format(",{},{},{}", prediction.rejected ? 1 : 0, prediction.unknown_score,
                         csv_field(name(prediction.top.front())));
+  }
+  if (!layout_.tree.empty()) {
+    std::string lineage;
+    for (const RankedNode& node : prediction.lineage) {
+      lineage += fmt::format("{}{} {}", lineage.empty() ? "" : " > ", name(node), node.probability);
+    }
+    line += fmt::format(",{},{}", csv_field(name(prediction.top.front())), csv_field(lineage));
   }
   return (prediction.explanation ? line + csv_explanation(*prediction.explanation) : line) + "\n";
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "annulus/learn/model/class_tree.h"
 #include "annulus/learn/model/predictor.h"
 #include "annulus/learn/model/support_set.h"
 #include "annulus/report/documents/prediction_json.h"
@@ -37,6 +38,7 @@ struct PredictionLayout {
   bool may_reject = false;              // rows carry a score, and some are rejected
   const SupportSet* support = nullptr;  // rows carry an explanation that speaks of these; null: they carry none
   double epsilon = 0.0;                 // that the model was trained at, beside radii
+  ClassTree tree{};                     // rows carry a lineage where it has groups
 };
 
 class PredictionWriter {
@@ -52,11 +54,16 @@ class PredictionWriter {
   std::string_view name(const RankedClass& ranked) const {
     return layout_.class_names[static_cast<std::size_t>(ranked.index)];
   }
+  std::string_view name(const RankedNode& ranked) const {
+    return layout_.tree.names()[static_cast<std::size_t>(ranked.index)];
+  }
   std::string_view name_of_support(const NearExample& near) const;
   // The path of a training example, or its number among those that the model keeps.
   std::string support_text(const NearExample& near) const;
   std::string text_line(const PredictedRow& row) const;
   std::string json_line(const PredictedRow& row) const;
+  // The label that a row is given, as a field.
+  std::string csv_label(const Prediction& prediction) const;
   std::string csv_line(const PredictedRow& row) const;
   std::string text_explanation(const Explanation& explanation) const;
   std::string csv_explanation(const Explanation& explanation) const;

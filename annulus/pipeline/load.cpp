@@ -30,9 +30,16 @@ bool is_of_images(const std::filesystem::path& path, const LoadOptions& options)
   return holds_images(path) || (options.frames.wanted() && is_video_file(path));
 }
 
+// Whether classes are named by the path of nested folders, so that those of labelled images are to be read like that.
+bool has_paths_for_names(const Model& model) {
+  return !model.parents.empty() &&
+         std::any_of(model.class_names.begin(), model.class_names.end(),
+                     [](const std::string& name) { return name.find('/') != std::string::npos; });
+}
+
 // Adds the images that a path stands for; the labels of a single folder are kept, those of several may disagree. A file
 // among several is not opened yet: when it is missing it is left out like one that is broken.
-void add_images(const std::string& path, bool alone, const LoadOptions& options, ImageList& list) {
+void add_images(const std::string& path, bool alone, const LoadOptions& options, bool nested, ImageList& list) {
   std::error_code ignored;
   const bool is_listed = std::filesystem::is_directory(path, ignored) || (alone && is_of_images(path, options)) ||
                          !options.boxes.file.empty() || (options.frames.wanted() && is_video_file(path));
@@ -43,6 +50,7 @@ void add_images(const std::string& path, bool alone, const LoadOptions& options,
   ImageListOptions list_options;
   list_options.boxes = options.boxes;
   list_options.frames = options.frames;
+  list_options.nested = nested;
   ImageList found = list_images(path, list_options);
   if (alone) {
     list = std::move(found);
@@ -121,6 +129,7 @@ FeatureSet load_set(const std::filesystem::path& path, const LoadOptions& option
   list_options.list_file = options.list;
   list_options.boxes = options.boxes;
   list_options.frames = options.frames;
+  list_options.nested = options.nested;
   const ImageList list = list_images(path, list_options);
   return encode_images(list, path.string(), open_encoder(options.encoder, options.progress, list.paths), options);
 }
@@ -130,7 +139,7 @@ FeatureSet load_prediction_images(std::span<const std::string> paths, const Mode
   const Encoder encoder = open_encoder_of(model, model_name, options.encoder, options.progress);
   const bool alone = paths.size() == 1;
   ImageList list;
-  for (const std::string& path : paths) add_images(path, alone, options, list);
+  for (const std::string& path : paths) add_images(path, alone, options, has_paths_for_names(model), list);
   FeatureSet set =
       encode_images(list, alone ? paths.front() : fmt::format("{} inputs", paths.size()), encoder, options);
   check_features(set, model, model_name, !options.encoder.precision.empty());
@@ -153,6 +162,7 @@ FeatureSet load_scoring_set(const std::string& path, const Model& model, const s
   list_options.list_file = options.list;
   list_options.boxes = options.boxes;
   list_options.frames = options.frames;
+  list_options.nested = has_paths_for_names(model);
   const ImageList list = list_images(path, list_options);
   KnownLabels(list.labels, list.class_names, list.is_train, model.class_names).check(path);
   const Encoder encoder = open_encoder_of(model, model_name, options.encoder, options.progress);

@@ -26,6 +26,7 @@ struct LoadOptions {
   bool verify = true;            // as ReadOptions has it
   BoxOptions boxes{};            // boxes in photos, each an example; the encoder has their margin
   FrameOptions frames{};         // frames of videos, each an example
+  bool nested = false;           // folders in class folders are classes, named by their path
 };
 
 // Features to learn from or to evaluate on: reads a feature file, or computes the features of an image or a folder of

@@ -100,10 +100,8 @@ Response infer_response(const ServedModel& model, const std::vector<Prediction>&
   };
   const auto rejected = [&](std::size_t i) { return model.rejects(predictions[i].unknown_score, false_reject); };
   if (wanted("label")) {
-    writer.add("label", "BYTES", shape, rows, [&](std::size_t i) {
-      out += rejected(i) ? "\"unknown\""
-                         : model.quoted_names()[static_cast<std::size_t>(predictions[i].top.front().index)];
-    });
+    writer.add("label", "BYTES", shape, rows,
+               [&](std::size_t i) { out += rejected(i) ? "\"unknown\"" : json_string(model.name_of(predictions[i])); });
   }
   if (wanted("probabilities")) {
     const std::size_t classes = model.quoted_names().size();

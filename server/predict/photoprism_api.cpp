@@ -19,14 +19,13 @@ std::vector<PhotoLabel> photo_labels_of(const ServedModel& model, std::span<cons
   std::vector<PhotoLabel> labels;
   for (const Prediction& prediction : predictions) {
     if (model.rejects(prediction.unknown_score, false_reject)) continue;
-    const RankedClass& best = prediction.top.front();
-    const std::string& name = model.model().class_names[static_cast<std::size_t>(best.index)];
+    const std::string& name = model.name_of(prediction);
     const auto same =
         std::find_if(labels.begin(), labels.end(), [&](const PhotoLabel& label) { return label.name == name; });
     if (same == labels.end()) {
-      labels.push_back({name, best.probability});
+      labels.push_back({name, prediction.probability});
     } else {
-      same->confidence = std::max(same->confidence, best.probability);
+      same->confidence = std::max(same->confidence, prediction.probability);
     }
   }
   std::sort(labels.begin(), labels.end(), [](const PhotoLabel& a, const PhotoLabel& b) {

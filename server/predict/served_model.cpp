@@ -12,7 +12,8 @@ ServedModel::ServedModel(std::string name, std::string version, Model model, std
       model_(std::move(model)),
       encoder_(std::move(encoder)),
       waits_(waits),
-      json_(model_.class_names, model_.support, model_.epsilon) {
+      tree_(tree_of(model_)),
+      json_(model_.class_names, model_.support, model_.epsilon, tree_) {
   predictor(false, false);
 }
 
@@ -27,6 +28,11 @@ const Predictor& ServedModel::predictor(bool explain, bool all_classes) const {
     found = std::make_unique<const Predictor>(model_, options);
   }
   return *found;
+}
+
+const std::string& ServedModel::name_of(const Prediction& prediction) const {
+  if (prediction.lineage.empty()) return model_.class_names[static_cast<std::size_t>(prediction.top.front().index)];
+  return tree_.names()[static_cast<std::size_t>(prediction.lineage[prediction.level].index)];
 }
 
 bool ServedModel::rejects(float unknown_score, double fraction) const {

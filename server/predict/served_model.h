@@ -35,6 +35,9 @@ class ServedModel {
   // Throws Error{kInput} if predictions of a model without training examples are to be explained.
   const Predictor& predictor(bool explain, bool all_classes) const;
 
+  // The class, or the group of classes where the class is unsure, whether or not the input is rejected.
+  const std::string& name_of(const Prediction& prediction) const;
+
   // Whether a score is rejected at a false-rejection rate.
   bool rejects(float unknown_score, double fraction) const;
 
@@ -48,6 +51,7 @@ class ServedModel {
   Model model_;
   std::shared_ptr<const Encoder> encoder_;
   bool waits_;
+  ClassTree tree_;
   PredictionJson json_;
   mutable std::mutex mutex_;
   mutable std::array<std::unique_ptr<const Predictor>, 4> predictors_;

@@ -297,7 +297,7 @@ Response post_predict(const Studio& studio, const Request& request) {
   const auto [model, prediction] = studio.predict(std::as_bytes(std::span(request.body)));
   Response response;
   response.body = fmt::format("{{\"model\":{},\"prediction\":", model->number);
-  PredictionJson(model->model.class_names, model->model.support, model->model.epsilon)
+  PredictionJson(model->model.class_names, model->model.support, model->model.epsilon, model->predictor->tree())
       .write({.prediction = prediction, .may_reject = model->predictor->may_reject(), .rejected = prediction.rejected},
              response.body);
   response.body += "}";

@@ -87,6 +87,43 @@ TEST_F(Images, LabelsBecomeKeywordsOfPhotos) {
   EXPECT_EQ(read_text(photo + ".xmp"), "not XMP");
 }
 
+TEST_F(Images, FoldersInFoldersAreGroups) {
+  const std::filesystem::path warm = scratch_ / "photos/warm";
+  std::filesystem::create_directories(warm);
+  for (const char* name : {"red", "green"}) std::filesystem::rename(photos_ + "/" + name, warm / name);
+  const std::string model = scratch_ / "groups.safetensors";
+  const Outcome fit = run({"fit", photos_, "--hierarchy", "--recipe", "baseline", "--lr", "1", "-q", "-o", model});
+  ASSERT_EQ(fit.exit_code, 0) << fit.err;
+  const Outcome predict =
+      run({"predict", model, photos_, "--format", "jsonl", "--sure", "0.999", "--false-reject", "0"});
+  ASSERT_EQ(predict.exit_code, 0) << predict.err;
+  const auto rows = parse_json_lines(predict.out);
+  ASSERT_EQ(rows.size(), kImages);
+  std::size_t groups = 0;
+  for (const auto& row : rows) {
+    const std::string best = row["best"];
+    ASSERT_EQ(row["lineage"].size(), row["lineage"][0]["label"] == "warm" ? 2U : 1U) << row;
+    EXPECT_TRUE(row["label"] == "warm" || row["label"] == row["lineage"].back()["label"]) << row;
+    EXPECT_NE(best, "warm");
+    groups += row["label"] == "warm" ? 1U : 0U;
+  }
+  EXPECT_GT(groups, 0U);
+  const Outcome score = run({"score", model, photos_, "--json", "-"});
+  ASSERT_EQ(score.exit_code, 0) << score.err;
+  const auto scored = nlohmann::json::parse(score.out);
+  EXPECT_EQ(scored["groups"]["sure"], 0.8);
+  ASSERT_EQ(scored["groups"]["levels"].size(), 2U);
+  EXPECT_GE(scored["groups"]["levels"][0]["accuracy"], scored["accuracy"]);
+  const Outcome text = run({"predict", model, photos_, "--sure", "0.999", "--false-reject", "0"});
+  EXPECT_NE(text.out.find("(which one is unsure: warm/"), std::string::npos) << text.out;
+  const Outcome csv = run({"predict", model, photos_, "--format", "csv", "--top", "1", "--false-reject", "0"});
+  EXPECT_TRUE(csv.out.starts_with("path,label,probability,best_class,lineage\n")) << csv.out;
+  std::ofstream(scratch_ / "parents.csv") << "class,parent\nblue,cold\nwarm/reed,cold\n";
+  const Outcome typo = run({"fit", photos_, "--parents", scratch_ / "parents.csv", "-o", scratch_ / "no.safetensors"});
+  EXPECT_NE(typo.exit_code, 0);
+  EXPECT_NE(typo.err.find("\"warm/reed\", which is neither"), std::string::npos) << typo.err;
+}
+
 TEST_F(Images, OtherProgramsReadTheKeywords) {
   if (std::system("exiv2 --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "exiv2 is not installed";
   const std::string model = fit_model();

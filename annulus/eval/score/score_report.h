@@ -59,6 +59,21 @@ struct RejectionPoint {
   std::optional<double> expected_caught{};  ///< The same as fit() estimated it; absent where it could not.
 };
 
+/// One level of the groups of classes, the largest groups first.
+struct LevelScore {
+  std::size_t examples = 0;        ///< Of known classes, whose prediction reaches this level.
+  double accuracy = 0.0;           ///< Percent that belong to the most probable group (or class) of this level.
+  double calibration_error = 0.0;  ///< Expected calibration error of its probability, percent.
+};
+
+/// What a model whose classes have groups names: a class, or a group where the class is unsure.
+struct GroupScore {
+  double sure = 0.0;               ///< The probability from which on a class or group is named.
+  double right = 0.0;              ///< Percent of the examples that belong to what is named.
+  double named_classes = 0.0;      ///< Percent for which that is a class.
+  std::vector<LevelScore> levels;  ///< From the top down; the last ones are of classes.
+};
+
 /// Examples of a label that the model does not know.
 struct UnknownLabel {
   std::string name;          ///< The label.
@@ -90,6 +105,8 @@ struct ScoreReport {
   double confidence = 0.0;                    ///< Mean probability of the examples of known classes, percent.
   double calibration_error = 0.0;             ///< Expected calibration error, percent.
   std::vector<CalibrationPoint> calibration;  ///< By rising confidence.
+
+  std::optional<GroupScore> groups{};  ///< Absent where classes have no groups.
 
   std::size_t unknown_inputs = 0;            ///< Examples whose label the model does not know.
   std::vector<UnknownLabel> unknown_labels;  ///< Their labels, in the order of the set's classes.

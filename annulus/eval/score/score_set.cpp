@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "annulus/eval/score/known_labels.h"
+#include "annulus/eval/score/level_counts.h"
 #include "annulus/eval/score/prediction_counts.h"
 #include "annulus/eval/score/training_match.h"
 #include "annulus/learn/calibration/confidence_bins.h"
@@ -26,8 +27,13 @@ double percent_of(std::size_t part, std::size_t whole) { return percent_of(stati
 // Takes predictions block by block.
 class Scoring {
  public:
-  Scoring(const Model& model, const FeatureSet& set, const ScoreSetOptions& options)
-      : model_(model), set_(set), labels_(set, model.class_names), trained_on_(model.support) {
+  Scoring(const Model& model, const FeatureSet& set, const ScoreSetOptions& options, const ClassTree& tree)
+      : model_(model),
+        set_(set),
+        labels_(set, model.class_names),
+        trained_on_(model.support),
+        sure_(options.sure),
+        levels_(tree) {
     report_.source = set.source();
     report_.may_reject = !model.unknown.empty();
     report_.false_reject = report_.may_reject ? options.false_reject : 0.0;
@@ -66,6 +72,7 @@ class Scoring {
     finish_worst();
     finish_calibration();
     finish_rejection();
+    if (!model_.parents.empty() && sure_ > 0.0) report_.groups = levels_.score(sure_);
     return std::move(report_);
   }
 
@@ -95,6 +102,7 @@ class Scoring {
                       [&](const RankedClass& ranked) { return ranked.index == truth; })) {
         ++top5_;
       }
+      levels_.add(static_cast<std::size_t>(truth), prediction);
       add_confidence(bins_, static_cast<double>(best.probability), example.correct);
     }
     report_.scored.push_back(std::move(example));
@@ -176,6 +184,8 @@ class Scoring {
   KnownLabels labels_;
   TrainingMatch trained_on_;
   float threshold_ = 0.0F;
+  double sure_;
+  LevelCounts levels_;
   PredictionCounts counts_;  // without rejections
   std::size_t top5_ = 0;
   std::map<std::pair<std::size_t, std::int32_t>, std::size_t> pairs_;  // class of the set, class of the model -> count
@@ -190,9 +200,9 @@ ScoreReport score_set(const Model& model, const FeatureSet& set, const ScoreSetO
                       const ProgressCallback& progress) {
   check_false_reject(options.false_reject);
   KnownLabels(set, model.class_names).check(set.source());
-  Scoring scoring(model, set, options);
   // Every example gets its unknown score, whatever the rate; Scoring compares it with the threshold.
-  const Predictor predictor(model, {kFalseReject, false, kTopClasses, options.threads});
+  const Predictor predictor(model, {kFalseReject, false, kTopClasses, options.threads, options.sure});
+  Scoring scoring(model, set, options, predictor.tree());
   predict_set(
       predictor, set,
       [&](std::size_t first, std::span<const Prediction> predictions) { scoring.add(first, predictions); }, progress);

@@ -12,6 +12,7 @@ namespace annulus {
 struct ScoreSetOptions {
   double false_reject = kFalseReject;  // false-rejection rate of the examples that are marked as rejected
   int threads = 0;                     // 0: all processors
+  double sure = kSure;                 // as PredictorOptions has it
 };
 
 // Predicts every example that is not marked as a training example and compares with its label, by name; labels that

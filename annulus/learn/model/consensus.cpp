@@ -48,23 +48,22 @@ std::vector<std::string> videos_of(const FeatureSet& set) {
 }  // namespace
 
 void agree(std::span<Prediction> predictions, std::size_t frames, std::size_t top,
-           std::span<const std::string> class_names) {
+           std::span<const std::string> class_names, const ClassTree& tree, double sure) {
   const std::vector<Prediction> alone(predictions.begin(), predictions.end());
   const std::size_t reach = frames / 2;
   for (std::size_t i = 0; i < alone.size(); ++i) {
     const std::size_t first = i < reach ? 0 : i - reach;
     const std::span<const Prediction> window(alone.data() + first, std::min(i + reach + 1, alone.size()) - first);
     Prediction& prediction = predictions[i];
-    prediction.top = most_probable(mean_probabilities(window, class_names.size()), top);
+    const std::vector<float> probabilities = mean_probabilities(window, class_names.size());
+    prediction.top = most_probable(probabilities, top);
     const auto rejected = static_cast<std::size_t>(
         std::count_if(window.begin(), window.end(), [](const Prediction& each) { return each.rejected; }));
     prediction.rejected = 2 * rejected > window.size();
     float score = 0.0F;
     for (const Prediction& each : window) score += each.unknown_score;
     prediction.unknown_score = score / static_cast<float>(window.size());
-    const RankedClass& best = prediction.top.front();
-    prediction.probability = best.probability;
-    prediction.label = prediction.rejected ? kUnknownLabel : class_names[static_cast<std::size_t>(best.index)];
+    name_answer(probabilities, class_names, tree, sure, prediction);
   }
 }
 
@@ -83,12 +82,13 @@ void predict_frames(const Model& model, const PredictorOptions& options, std::si
   const auto keep = [&](std::size_t, std::span<Prediction> predictions) {
     all.insert(all.end(), std::make_move_iterator(predictions.begin()), std::make_move_iterator(predictions.end()));
   };
-  predict_set(Predictor(model, every_class), set, keep, progress);
+  const Predictor predictor(model, every_class);
+  predict_set(predictor, set, keep, progress);
   for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
     for (end = first + 1; end < all.size() && !videos[first].empty() && videos[end] == videos[first]; ++end) {
     }
     const auto rows = std::span(all).subspan(first, end - first);
-    if (!videos[first].empty()) agree(rows, frames, options.top, model.class_names);
+    if (!videos[first].empty()) agree(rows, frames, options.top, model.class_names, predictor.tree(), options.sure);
     for (Prediction& row : rows) row.top.resize(std::min(row.top.size(), options.top));
   }
   use(0, all);

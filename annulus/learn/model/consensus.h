@@ -19,7 +19,7 @@ namespace annulus {
 // `predictions` are of one video in the order of time and list every class; `top` classes are kept. Time: predictions x
 // frames x classes.
 void agree(std::span<Prediction> predictions, std::size_t frames, std::size_t top,
-           std::span<const std::string> class_names);
+           std::span<const std::string> class_names, const ClassTree& tree = {}, double sure = kSure);
 
 // predict_set() with the predictions of frames of a video (paths "clip.mp4#t=12.5") replaced by what `frames`
 // neighbours of the same video agree on; rows of a video stand together, in the order of time, as list_images gives

@@ -8,6 +8,7 @@
 #include "annulus/base/clock.h"
 #include "annulus/base/row_order.h"
 #include "annulus/base/version.h"
+#include "annulus/learn/calibration/group_sharpness.h"
 #include "annulus/learn/distributed/canonical_order.h"
 #include "annulus/learn/distributed/parallel_layout.h"
 
@@ -81,6 +82,7 @@ ModelFit fit_model(TrainingData data, const Recipe& recipe, const FitModelOption
                    const ProgressCallback& progress) {
   ModelFit result;
   Model& model = result.model;
+  if (!data.parents.empty()) static_cast<void>(ClassTree(data.class_names, data.parents));  // checked before the work
   if (data.rows.partition.communicator() == nullptr) to_content_order(data);
   const std::size_t examples = data.rows.labels.size();
   const std::vector<float> weights = support_weights(data.rows);
@@ -95,6 +97,7 @@ ModelFit fit_model(TrainingData data, const Recipe& recipe, const FitModelOption
   }
   model.support.groups.clear();
   model.class_names = std::move(data.class_names);
+  model.parents = std::move(data.parents);
   model.provenance = std::move(data.provenance);
   if (result.fit.metric_prior) model.provenance["metric_prior"] = recipe.metric.prior->checksum;
   model.epsilon = result.fit.epsilon;
@@ -105,6 +108,10 @@ ModelFit fit_model(TrainingData data, const Recipe& recipe, const FitModelOption
   if (options.strip) strip(model);
   model.support = collect_support(std::move(model.support));
   name_classes(result, data.class_order);
+  if (!model.parents.empty() && !result.held_out.labels.empty()) {
+    model.group_sharpness =
+        group_sharpness(tree_of(model), std::as_const(result.held_out.probabilities).view(), result.held_out.labels);
+  }
   return result;
 }
 

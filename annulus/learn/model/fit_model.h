@@ -10,6 +10,7 @@
 #include "annulus/base/progress.h"
 #include "annulus/learn/calibration/calibration.h"
 #include "annulus/learn/method/recipe.h"
+#include "annulus/learn/model/class_tree.h"
 #include "annulus/learn/model/model.h"
 #include "annulus/task/feature_set.h"
 #include "annulus/task/few_shot_task.h"
@@ -24,6 +25,7 @@ struct TrainingData {
   std::map<std::string, std::string> provenance;
   // Class i of the rows is class_names[class_order[i]]; empty: class_names[i].
   std::vector<std::size_t> class_order{};
+  ClassParents parents{};  // groups of classes (Model::parents)
 };
 
 // The named rows of a set, whose source goes into the provenance. The members of a communicator hold them together:

@@ -5,6 +5,11 @@
 
 namespace annulus {
 
+ClassTree tree_of(const Model& model) {
+  if (model.parents.empty()) return {};
+  return ClassTree(model.class_names, model.parents).with_sharpness(model.group_sharpness);
+}
+
 void strip(Model& model) {
   model.support = {};
   model.trained.reset();

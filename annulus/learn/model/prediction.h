@@ -18,6 +18,12 @@ struct RankedClass {
   float probability = 0.0F;  ///< From 0 to 1, calibrated where the model is.
 };
 
+/// A class or a group of classes with its probability.
+struct RankedNode {
+  std::int32_t index = 0;    ///< Of Model::class_names; groups come after the classes, in the order of their names.
+  float probability = 0.0F;  ///< Of a group: the sum over its classes.
+};
+
 /// A training example that is near an input.
 struct NearExample {
   std::size_t row = 0;  ///< Of Model::support.
@@ -34,11 +40,17 @@ struct Explanation {
 
 /// What a model says about one input.
 struct Prediction {
-  std::string label;             ///< Name of the most probable class, or kUnknownLabel for a rejected input.
-  float probability = 0.0F;      ///< Of the most probable class, also when the input is rejected.
+  /// Name of the most probable class, or of a group of classes where the class is unsure; kUnknownLabel for a rejected
+  /// input.
+  std::string label;
+  float probability = 0.0F;      ///< Of that class or group, also when the input is rejected.
   bool rejected = false;         ///< Whether the input is rejected as unknown: of none of the model's classes.
   float unknown_score = 0.0F;    ///< The larger, the better known the input is; 0 where the model cannot reject.
   std::vector<RankedClass> top;  ///< The most probable classes, most probable first; never empty.
+  /// Of a model whose classes have groups: from the top down to a class, the most probable of each level within the one
+  /// before it.
+  std::vector<RankedNode> lineage;
+  std::size_t level = 0;                   ///< The entry of `lineage` that `label` names.
   std::optional<Explanation> explanation;  ///< Present when it was asked for.
 };
 

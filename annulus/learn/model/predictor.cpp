@@ -34,12 +34,20 @@ void check_false_reject(double rate) {
   }
 }
 
+void check_sure(double sure) {
+  if (!(sure >= 0.0 && sure <= 1.0)) {
+    fail_field(ErrorKind::kUsage, "sure", "expected {} to be a probability from 0 to 1, found {}", sure);
+  }
+}
+
 Predictor::Predictor(const Model& model, const PredictorOptions& options)
     : model_(model),
       head_(model.head),
       options_(options),
+      tree_(tree_of(model)),
       rejects_(options.false_reject > 0.0 && !model.unknown.empty()) {
   check_false_reject(options.false_reject);
+  check_sure(options.sure);
   if (options.explain && model.support.empty()) {
     fail(ErrorKind::kInput,
          "expected a model with its training examples to explain predictions by, found one without: fit it again and "
@@ -50,6 +58,21 @@ Predictor::Predictor(const Model& model, const PredictorOptions& options)
     index_.emplace(rejection_index(model, options.threads));
   }
   if (options.explain) boundary_.emplace(model, index_->rows());
+}
+
+void name_answer(std::span<const float> probabilities, std::span<const std::string> class_names, const ClassTree& tree,
+                 double sure, Prediction& prediction) {
+  const RankedClass& best = prediction.top.front();
+  prediction.label = class_names[static_cast<std::size_t>(best.index)];
+  prediction.probability = best.probability;
+  if (!tree.empty() && sure > 0.0) {
+    prediction.lineage = tree.lineage(probabilities);
+    prediction.level = sure_level(prediction.lineage, sure);
+    const RankedNode& answer = prediction.lineage[prediction.level];
+    prediction.label = tree.names()[static_cast<std::size_t>(answer.index)];
+    prediction.probability = answer.probability;
+  }
+  if (prediction.rejected) prediction.label = kUnknownLabel;
 }
 
 std::vector<Prediction> Predictor::predict(ConstMatrixView<float> given) const {
@@ -75,9 +98,7 @@ std::vector<Prediction> Predictor::predict(ConstMatrixView<float> given) const {
       prediction.unknown_score = scores[i];
       prediction.rejected = scores[i] < threshold_;
     }
-    const RankedClass& best = prediction.top.front();
-    prediction.label = prediction.rejected ? kUnknownLabel : model_.class_names[static_cast<std::size_t>(best.index)];
-    prediction.probability = best.probability;
+    name_answer(probabilities.row(i), model_.class_names, tree_, options_.sure, prediction);
     if (boundary_) {
       const auto runner_up = prediction.top.size() > 1 ? std::optional(prediction.top[1]) : std::nullopt;
       prediction.explanation = Explanation{std::move(nearest[i]), runner_up, radii[i]};

@@ -10,6 +10,7 @@
 #include "annulus/learn/ensemble/ensemble_heads.h"
 #include "annulus/learn/ensemble/ridge.h"
 #include "annulus/learn/ensemble/weighted_rows.h"
+#include "annulus/learn/model/class_tree.h"
 #include "annulus/learn/model/prepared_head.h"
 #include "annulus/learn/model/training_record.h"
 #include "annulus/learn/update/update_report.h"
@@ -141,6 +142,10 @@ ModelUpdate add_class(Model model, NewExamples rows, const std::string& name, co
   }
   const std::size_t label = model.class_names.size();
   model.class_names.push_back(name);
+  if (!model.parents.empty()) {
+    model.parents.merge(parents_of_paths(std::span(&name, 1)));
+    static_cast<void>(ClassTree(model.class_names, model.parents));  // checked before the work
+  }
   ModelUpdate update = learn_rows(std::move(model), std::move(rows), label, recipe, options);
   update.model.training.updates.classes_added += 1;
   update.report.seconds = seconds_since(start);

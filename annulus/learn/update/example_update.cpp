@@ -122,6 +122,11 @@ std::optional<Model> update_examples(const Model& model, TrainingData data, cons
   next.temperature = model.temperature;
   next.unknown = model.unknown;
   next.training = model.training;
+  next.parents = model.parents;
+  next.group_sharpness = model.group_sharpness;
+  for (const auto& [before, after] : options.renamed) {
+    if (auto entry = next.parents.extract(before)) next.parents.emplace(after, std::move(entry.mapped()));
+  }
   next.provenance = std::move(data.provenance);
   next.class_names = classes.names;
   next.training.examples = data.rows.labels.size();

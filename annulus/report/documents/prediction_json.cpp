@@ -46,13 +46,16 @@ void write_fragment(const MediaFragment& fragment, std::string& out) {
 
 }  // namespace
 
-PredictionJson::PredictionJson(std::span<const std::string> class_names, const SupportSet& support, double epsilon)
+PredictionJson::PredictionJson(std::span<const std::string> class_names, const SupportSet& support, double epsilon,
+                               const ClassTree& tree)
     : support_(support), epsilon_(epsilon) {
   quoted_names_.reserve(class_names.size());
   for (const std::string& class_name : class_names) quoted_names_.push_back(json_string(class_name));
+  for (const std::string& group : tree.groups()) quoted_groups_.push_back(json_string(group));
 }
 
-void PredictionJson::write_ranked(const RankedClass& ranked, std::string& out) const {
+template <class Ranked>
+void PredictionJson::write_ranked(const Ranked& ranked, std::string& out) const {
   out += "{\"label\":";
   out += name(ranked);
   out += ",\"probability\":";
@@ -95,12 +98,17 @@ void PredictionJson::write(const PredictionJsonRow& row, std::string& out) const
     fmt::format_to(to, "{{\"row\":{}", row.row);
   }
   out += ",\"label\":";
-  out += row.rejected ? json_string(kUnknownLabel) : name(best);
+  const bool has_lineage = !prediction.lineage.empty();
+  const RankedNode answer =
+      has_lineage ? prediction.lineage[prediction.level] : RankedNode{best.index, best.probability};
+  out += row.rejected ? json_string(kUnknownLabel) : name(answer);
   out += ",\"probability\":";
-  write_number(best.probability, out);
+  write_number(answer.probability, out);
   if (row.may_reject) {
     fmt::format_to(to, ",\"unknown\":{},\"unknown_score\":", row.rejected);
     write_number(prediction.unknown_score, out);
+  }
+  if (row.may_reject || has_lineage) {
     out += ",\"best\":";
     out += name(best);
   }
@@ -110,6 +118,11 @@ void PredictionJson::write(const PredictionJsonRow& row, std::string& out) const
     write_ranked(prediction.top[i], out);
   }
   out += ']';
+  for (std::size_t i = 0; i < prediction.lineage.size(); ++i) {
+    out += i == 0 ? ",\"lineage\":[" : ",";
+    write_ranked(prediction.lineage[i], out);
+  }
+  if (has_lineage) out += ']';
   if (prediction.explanation) write_explanation(*prediction.explanation, out);
   out += '}';
 }

@@ -46,6 +46,17 @@ ScoreJson calibration_json(const ScoreReport& report) {
   return {{"ece", report.calibration_error}, {"confidence", report.confidence}, {"bins", std::move(bins)}};
 }
 
+ScoreJson groups_json(const GroupScore& groups) {
+  ScoreJson levels = ScoreJson::array();
+  for (const LevelScore& level : groups.levels) {
+    levels.push_back({{"examples", level.examples}, {"accuracy", level.accuracy}, {"ece", level.calibration_error}});
+  }
+  return {{"sure", groups.sure},
+          {"right", groups.right},
+          {"named_classes", groups.named_classes},
+          {"levels", std::move(levels)}};
+}
+
 ScoreJson rejection_json(const RejectionPoint& point) {
   return {{"false_reject", point.false_reject},
           {"rejected", point.rejected},
@@ -87,22 +98,24 @@ ScoreJson worst_json(const ScoreReport& report) {
 }  // namespace
 
 ScoreJson score_json(const ScoreReport& report) {
-  return {{"version", kVersion},
-          {"source", report.source},
-          {"accuracy", report.accuracy},
-          {"interval", interval_json(report.interval)},
-          {"chance", report.chance},
-          {"examples", report.examples},
-          {"correct", report.correct},
-          {"top5", optional_json(report.top5)},
-          {"macro_recall", report.macro_recall},
-          {"training_examples_left_out", report.left_out},
-          {"training_examples_scored", report.trained_on},
-          {"classes", classes_json(report)},
-          {"confusion", confusion_json(report)},
-          {"calibration", calibration_json(report)},
-          {"unknown", unknown_json(report)},
-          {"worst", worst_json(report)}};
+  ScoreJson json = {{"version", kVersion},
+                    {"source", report.source},
+                    {"accuracy", report.accuracy},
+                    {"interval", interval_json(report.interval)},
+                    {"chance", report.chance},
+                    {"examples", report.examples},
+                    {"correct", report.correct},
+                    {"top5", optional_json(report.top5)},
+                    {"macro_recall", report.macro_recall},
+                    {"training_examples_left_out", report.left_out},
+                    {"training_examples_scored", report.trained_on},
+                    {"classes", classes_json(report)},
+                    {"confusion", confusion_json(report)},
+                    {"calibration", calibration_json(report)},
+                    {"unknown", unknown_json(report)},
+                    {"worst", worst_json(report)}};
+  if (report.groups) json["groups"] = groups_json(*report.groups);
+  return json;
 }
 
 }  // namespace annulus

@@ -75,6 +75,11 @@ class ScorePage {
         report_.top5 ? fmt::format(" Among the five most probable classes: {:.1f} %.", *report_.top5) : ""));
     items.push_back(fmt::format("Mean confidence: {:.1f} %. Calibration error: {:.1f} points.", report_.confidence,
                                 report_.calibration_error));
+    if (report_.groups) {
+      std::string groups = groups_line(*report_.groups);
+      groups.front() = 'W';
+      items.push_back(groups + ".");
+    }
     if (std::string rejection = rejection_line(report_); !rejection.empty()) {
       rejection.front() = rejection.front() == 'a' ? 'A' : 'T';
       items.push_back(rejection + ".");

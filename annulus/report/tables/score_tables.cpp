@@ -78,6 +78,17 @@ std::string rejection_line(const ScoreReport& report) {
   return text;
 }
 
+std::string groups_line(const GroupScore& groups) {
+  std::string levels;
+  for (const LevelScore& level : groups.levels) {
+    levels += fmt::format("{}{:.1f}", levels.empty() ? "" : ", ", level.accuracy);
+  }
+  return fmt::format(
+      "with groups where the class is less than {:g} % sure: {:.1f} % right, a class named for {:.1f} %; by level: {} "
+      "%",
+      100.0 * groups.sure, groups.right, groups.named_classes, levels);
+}
+
 std::string score_text(const ScoreReport& report) {
   const auto tested = std::count_if(report.classes.begin(), report.classes.end(),
                                     [](const ClassScore& score) { return score.examples != 0; });
@@ -95,6 +106,7 @@ std::string score_text(const ScoreReport& report) {
   text += hardest_line(report) + confused_line(report);
   text += fmt::format("mean confidence {:.1f} %, calibration error {:.1f} points\n", report.confidence,
                       report.calibration_error);
+  if (report.groups) text += groups_line(*report.groups) + "\n";
   const std::string rejection = rejection_line(report);
   return rejection.empty() ? text : text + rejection + "\n";
 }

@@ -11,6 +11,8 @@ namespace annulus {
 std::string accuracy_line(const ScoreReport& report);
 // What rejection does at the report's rate, as a sentence without its end; empty where nothing can be said.
 std::string rejection_line(const ScoreReport& report);
+// How often the class or group that is named is right, and each level of groups; without its end.
+std::string groups_line(const GroupScore& groups);
 // A short summary for people, the accuracy first.
 std::string score_text(const ScoreReport& report);
 

@@ -169,8 +169,12 @@ void add_classes(const std::vector<fs::path>& folders, std::optional<bool> is_tr
       passed_over.sentence(sentence);
       out.empty_classes.push_back(printable(folder.filename()));
     }
-    tell_of_merged(folder, images, passed_over);
-    for (const std::string& image : images) out.rows.push_back({image, folder.filename().string(), is_train});
+    if (!options.nested) tell_of_merged(folder, images, passed_over);
+    const fs::path above = folder.parent_path();
+    for (const std::string& image : images) {
+      const fs::path inner = options.nested ? fs::path(image).parent_path().lexically_relative(above) : fs::path();
+      out.rows.push_back({image, options.nested ? inner.generic_string() : folder.filename().string(), is_train});
+    }
   }
 }
 

@@ -32,6 +32,8 @@ struct ImageListOptions {
   bool for_training = false;
   BoxOptions boxes{};
   FrameOptions frames{};
+  // Folders in class folders are classes too, named by their path: "birds/woodpeckers/downy".
+  bool nested = false;
 };
 
 // One row per image. Arrays are empty or as long as `paths`.
@@ -52,7 +54,7 @@ struct ImageList {
 //                                  of the file
 //   root/{train,val,test}/...      classes inside each; also with a metadata file in each. test, else val, is the
 //                                  test set
-//   root/<class>/**                a folder a class, nested files too
+//   root/<class>/**                a folder a class, nested files too; where they are nested, each folder with images
 //   root/*                         a flat folder, not labelled
 // Where frames are wanted, videos are taken too, and each frame is an example: videos are told by their content, and of
 // a folder files with the extension of an image or a video are looked at. Folders are listed by class, then by path, in

@@ -36,8 +36,10 @@ constexpr const char* kWeights = "unknown_weights";
 constexpr const char* kQuantiles = "unknown_quantiles";
 constexpr const char* kAxes = "unknown_axes";
 constexpr const char* kCaught = "unknown_caught";
-constexpr const char* kTemperature = "temperature";  // absent where it is 1
-constexpr const char* kPower = "power";              // the entry of a model that raises features to a power first
+constexpr const char* kTemperature = "temperature";         // absent where it is 1
+constexpr const char* kParents = "parents";                 // the entry of a model whose classes have groups
+constexpr const char* kGroupSharpness = "group_sharpness";  // beside it
+constexpr const char* kPower = "power";  // the entry of a model that raises features to a power first
 
 void check_text(const std::string& text, const char* what, ErrorKind kind, const std::string& source) {
   if (!is_utf8(text)) fail(kind, "{}: expected {} to be UTF-8 text", source, what);
@@ -110,6 +112,22 @@ void check_unknown(const UnknownRule& rule, std::size_t dimension, ErrorKind kin
   }
 }
 
+void check_parents(const Model& model, ErrorKind kind, const std::string& source) {
+  if (!std::isfinite(model.group_sharpness) || !(model.group_sharpness > 0.0)) {
+    fail(kind, "{}: expected a group sharpness above 0, found {}", source, model.group_sharpness);
+  }
+  if (model.parents.empty()) return;
+  for (const auto& [name, group] : model.parents) {
+    check_text(name, "a group", kind, source);
+    check_text(group, "a group", kind, source);
+  }
+  try {
+    static_cast<void>(tree_of(model));
+  } catch (const Error& error) {
+    fail(kind, "{}: {}", source, error.what());
+  }
+}
+
 void check_model(const Model& model, ErrorKind kind, const std::string& source) {
   const Head<float>& head = model.head;
   if (head.classes() == 0 || head.dimension() == 0) fail(kind, "{}: expected a head with classes, found none", source);
@@ -144,6 +162,7 @@ void check_model(const Model& model, ErrorKind kind, const std::string& source) 
   if (!std::isfinite(model.temperature) || !(model.temperature > 0.0)) {
     fail(kind, "{}: expected a temperature above 0, found {}", source, model.temperature);
   }
+  check_parents(model, kind, source);
   check_support(model, kind, source);
   check_unknown(model.unknown, head.dimension(), kind, source);
   if (model.trained) check_trained_head(*model.trained, model.head, kind, source);
@@ -274,6 +293,10 @@ void write_to(const Model& model, Target& target, const std::string& source) {
       {"training", to_json(record_entries(model.training))},
       {"provenance", to_json(model.provenance)},
   };
+  if (!model.parents.empty()) {
+    metadata[kParents] = to_json(model.parents);
+    metadata[kGroupSharpness] = fmt::format("{}", model.group_sharpness);
+  }
   const FeatureTransform& transform = head.transform;
   if (!transform.centre.empty()) layout.push_back({kCentre, ElementType::kF32, {transform.centre.size()}});
   if (transform.power != 1.0F) metadata[kPower] = fmt::format("{}", transform.power);
@@ -353,6 +376,10 @@ Model read_model(const FileBytes& bytes) {
   model.head.transform.power = static_cast<float>(parse_number(file.metadata_or(kPower, "1"), kPower, source));
   model.trained = read_trained_head(file, model.head.transform);
   model.class_names = parse_string_list(required(file, "class_names"), source + ": class_names");
+  if (const std::string parents = file.metadata_or(kParents, ""); !parents.empty()) {
+    model.parents = parse_string_map(parents, source + ": " + kParents);
+    model.group_sharpness = parse_number(file.metadata_or(kGroupSharpness, "1"), kGroupSharpness, source);
+  }
   model.epsilon = parse_number(required(file, "epsilon"), "epsilon", source);
   model.unknown = read_unknown(file);
   model.temperature = parse_number(file.metadata_or(kTemperature, "1"), kTemperature, source);

@@ -200,5 +200,34 @@ TEST_P(AnswersTest, DoNotDependOnTheRowsBeside) {
 // Fewer and more classes than a product with few columns has.
 INSTANTIATE_TEST_SUITE_P(Classes, AnswersTest, testing::Values(12U, 24U));
 
+TEST_F(PredictorTest, NamesAGroupWhereTheClassIsUnsure) {
+  Model model = fit().model;
+  const Matrix<float> rows = queries();
+  const std::vector<Prediction> plain = Predictor(model, {.false_reject = 0.0}).predict(rows.view());
+  for (std::size_t c = 0; c < kClasses; ++c) model.parents[model.class_names[c]] = c < 6 ? "first" : "second";
+  const Predictor predictor(model, {.false_reject = 0.0, .sure = 0.9});
+  const std::vector<Prediction> grouped = predictor.predict(rows.view());
+  std::size_t groups = 0;
+  for (std::size_t i = 0; i < grouped.size(); ++i) {
+    const Prediction& prediction = grouped[i];
+    ASSERT_EQ(prediction.lineage.size(), 2U);
+    EXPECT_EQ(prediction.top.front().index, plain[i].top.front().index);
+    EXPECT_EQ(prediction.probability, prediction.lineage[prediction.level].probability);
+    const RankedNode& group = prediction.lineage[0];
+    EXPECT_EQ(prediction.label == "first" || prediction.label == "second", prediction.level == 0);
+    EXPECT_EQ(prediction.level == 1, prediction.lineage[1].probability >= 0.9F);
+    EXPECT_GE(group.probability, prediction.lineage[1].probability);
+    groups += prediction.level == 0 ? 1U : 0U;
+  }
+  EXPECT_GT(groups, 0U);
+  EXPECT_LT(groups, grouped.size());
+  const std::vector<Prediction> classes = Predictor(model, {.false_reject = 0.0, .sure = 0.0}).predict(rows.view());
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    EXPECT_EQ(classes[i].label, plain[i].label);
+    EXPECT_EQ(classes[i].probability, plain[i].probability);
+  }
+  EXPECT_THROW(Predictor(model, {.sure = 1.5}), Error);
+}
+
 }  // namespace
 }  // namespace annulus

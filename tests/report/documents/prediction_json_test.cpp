@@ -48,9 +48,32 @@ TEST(PredictionJson, NamesTheRowByPathOrNumber) {
   EXPECT_EQ(json.quoted_names()[1], R"("wren \"jenny\"")");
 }
 
+TEST(PredictionJson, NamesAGroupAndItsLineage) {
+  const SupportSet none;
+  const ClassTree tree(kNames, {{kNames[0], "birds"}, {kNames[1], "birds"}});
+  const PredictionJson json(kNames, none, 1.0, tree);
+  EXPECT_EQ(json.quoted_names().size(), kNames.size());
+  Prediction made = prediction();
+  const auto group = static_cast<std::int32_t>(kNames.size());
+  made.lineage = {{group, 0.875F}, {1, 0.75F}};
+  const Json unsure = Json::parse(written(json, {.prediction = made}));
+  EXPECT_EQ(unsure["label"], "birds");
+  EXPECT_EQ(unsure["probability"], 0.875);
+  EXPECT_EQ(unsure["best"], kNames[1]);
+  EXPECT_EQ(unsure["top"].size(), 3U);
+  EXPECT_EQ(unsure["lineage"],
+            Json::array({{{"label", "birds"}, {"probability", 0.875}}, {{"label", kNames[1]}, {"probability", 0.75}}}));
+  made.level = 1;
+  EXPECT_EQ(Json::parse(written(json, {.prediction = made}))["label"], kNames[1]);
+  const Json rejected = Json::parse(written(json, {.prediction = made, .may_reject = true, .rejected = true}));
+  EXPECT_EQ(rejected["label"], "unknown");
+  EXPECT_EQ(rejected["probability"], 0.75);
+}
+
 TEST(PredictionJson, NamesThePartOfAFile) {
   const auto written = [](std::string_view path) {
-    const Prediction prediction{"a", 1.0F, false, 0.0F, {{0, 1.0F}}, {}};
+    Prediction prediction;
+    prediction.top = {{0, 1.0F}};
     const std::vector<std::string> names = {"a"};
     const SupportSet support;
     std::string out;

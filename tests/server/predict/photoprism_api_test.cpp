@@ -20,6 +20,7 @@ using Json = nlohmann::json;
 Prediction prediction_of(std::int32_t index, float probability) {
   Prediction prediction;
   prediction.top.push_back({index, probability});
+  prediction.probability = probability;
   return prediction;
 }
 

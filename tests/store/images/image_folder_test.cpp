@@ -197,6 +197,26 @@ TEST(ListImages, TellsOfFoldersThatBecomeOneClass) {
       has_warning(list, "took the 2 folders inside " + (folder / "birds").string() + " as one class (jay, owl)"));
 }
 
+TEST(ListImages, NestedClassesAreNamedByTheirPath) {
+  const ScratchFolder folder;
+  put(folder, {"birds/owl/1.jpg", "birds/jay/2.jpg", "birds/jay/old/3.jpg", "oak/1.jpg"});
+  ImageListOptions nested;
+  nested.nested = true;
+  const ImageList list = list_images(folder.path(), nested);
+  EXPECT_EQ(list.class_names, (Names{"birds/jay", "birds/jay/old", "birds/owl", "oak"}));
+  EXPECT_TRUE(list.warnings.empty());
+}
+
+TEST(ListImages, NestedClassesAreToldBelowTheirSplit) {
+  const ScratchFolder split;
+  ImageListOptions nested;
+  nested.nested = true;
+  put(split, {"train/birds/owl/1.jpg", "train/oak/1.jpg", "test/birds/owl/2.jpg"});
+  const ImageList halves = list_images(split.path(), nested);
+  EXPECT_EQ(halves.class_names, (Names{"birds/owl", "oak"}));
+  EXPECT_EQ(std::count(halves.is_train.begin(), halves.is_train.end(), 1), 2);
+}
+
 TEST(ListImages, NothingToFindIsAnError) {
   const ScratchFolder folder;
   expect_error(ErrorKind::kInput, "found none", [&] { list_images(folder.path()); });

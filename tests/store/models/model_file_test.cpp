@@ -90,6 +90,21 @@ TEST(ModelFile, KeepsItsSupportSet) {
   }
 }
 
+TEST(ModelFile, KeepsTheGroupsOfItsClasses) {
+  Model written = sample_model(HeadKind::kCosine);
+  EXPECT_EQ(model_bytes(written).find("parents"), std::string::npos);
+  written.parents = {{"auk", "birds"}, {"Bülbül", "birds"}, {"birds", "animals"}};
+  written.group_sharpness = 0.1 + 0.2;
+  const ScratchFolder folder;
+  write_model(written, folder / "model");
+  EXPECT_EQ(read_model(folder / "model").parents, written.parents);
+  EXPECT_EQ(read_model(folder / "model").group_sharpness, 0.1 + 0.2);
+  written.parents["animals"] = "birds";
+  EXPECT_THROW(model_bytes(written), Error) << "a group within itself";
+  written.parents = {{"auk", "Bülbül"}};
+  EXPECT_THROW(model_bytes(written), Error) << "a class as a group";
+}
+
 TEST(ModelFile, RejectsSupportSetThatDoNotFit) {
   const ScratchFolder folder;
   const auto rejected = [&](std::string_view words, const std::function<void(Model&)>& change) {
