@@ -13,11 +13,11 @@
 #include "annulus/learn/model/fit_model.h"
 #include "annulus/learn/model/predictor.h"
 #include "annulus/pipeline/backbone_metric.h"
-#include "annulus/pipeline/class_groups.h"
 #include "annulus/pipeline/load.h"
 #include "annulus/pipeline/pool_set.h"
 #include "annulus/pipeline/unlabelled.h"
 #include "annulus/store/features/feature_file.h"
+#include "annulus/store/models/class_groups.h"
 #include "annulus/store/models/model_file.h"
 #include "annulus/task/few_shot_task.h"
 

@@ -1,5 +1,5 @@
 // Reads the file of groups and checks its names.
-#include "annulus/pipeline/class_groups.h"
+#include "annulus/store/models/class_groups.h"
 
 #include <algorithm>
 #include <set>

@@ -1,5 +1,5 @@
 // Groups of classes from names and files.
-#include "annulus/pipeline/class_groups.h"
+#include "annulus/store/models/class_groups.h"
 
 #include <gtest/gtest.h>
 
