@@ -78,6 +78,48 @@ def clip_timm(state):
     return out
 
 
+def clip_resnet_timm(state):
+    """From the names of a whole OpenAI model, as timm names its residual networks of blocks."""
+    pooling = {"positional_embedding": "pos_embed", "q_proj": "q", "k_proj": "k", "v_proj": "v", "c_proj": "proj"}
+    out = collections.OrderedDict()
+    for name, tensor in state.items():
+        if not name.startswith("visual."):
+            continue
+        first, *rest = name[len("visual.") :].split(".")
+        if first == "attnpool":
+            parts = ["head", pooling[rest[0]], *rest[1:]]
+        elif first.startswith("layer"):
+            block, layer, *rest = rest
+            parts = ["stages", str(int(first[-1]) - 1), block]
+            if layer == "downsample":
+                parts += ["shortcut", "conv", ("conv", "bn")[int(rest[0])], *rest[1:]]
+            else:
+                parts += [f"conv{layer[-1]}_{'kxk' if layer[-1] == '2' else '1x1'}", layer[:-1], *rest]
+        else:
+            parts = ["stem", f"conv{first[-1]}", first[:-1], *rest]
+        out[".".join(parts)] = tensor
+    return out
+
+
+def resnet_transformers(state):
+    """From torchvision's names."""
+    kinds = {"conv": "convolution", "bn": "normalization"}
+    out = collections.OrderedDict()
+    for name, tensor in state.items():
+        first, *rest = name.split(".")
+        if first.startswith("layer"):
+            block, layer, *rest = rest
+            parts = ["encoder", "stages", str(int(first[-1]) - 1), "layers", block]
+            if layer == "downsample":
+                parts += ["shortcut", list(kinds.values())[int(rest[0])], *rest[1:]]
+            else:
+                parts += ["layer", str(int(layer[-1]) - 1), kinds[layer[:-1]], *rest]
+        else:
+            parts = ["embedder", "embedder", kinds[first[:-1]], *rest]
+        out["resnet." + ".".join(parts)] = tensor
+    return out
+
+
 def siglip_timm(state):
     out = collections.OrderedDict()
     for name, tensor in state.items():

@@ -199,6 +199,7 @@ def small_cases():
         Case("dinov2_registers_timm", arch, vit(8, 2, 2, 8, 72, layer_scale=True, registers=3, resize="antialias"), 32, named(names.registers_timm), SAFETENSORS, {}, "names of timm"),
         Case("dino_resnet", resnet, deep, 64, plain, ZIP, {}, "plain"),
         Case("moco_v3_resnet", resnet, deep, 64, moco_v3, ZIP, {}, "MoCo v3"),
+        Case("resnet_transformers", resnet, deep, 64, named(names.resnet_transformers), SAFETENSORS, {}, "names of transformers"),
     ] + small_recent_cases()
 
 
@@ -225,6 +226,7 @@ def small_recent_cases():
         Case("clip_timm", clip, tower(), 32, named(names.clip_timm), SAFETENSORS, {}, "CLIP, names of timm"),
         Case("clip_resnet_script", clip_resnet, resnet, 64, plain, SCRIPT, {}, "CLIP, names of OpenAI"),
         Case("clip_resnet", clip_resnet, resnet, 64, plain, SAFETENSORS, {}, "CLIP, names of OpenAI"),
+        Case("clip_resnet_timm", clip_resnet, resnet, 64, named(names.clip_resnet_timm), SAFETENSORS, {}, "CLIP, names of timm"),
         Case("siglip_transformers", siglip, vision(), 32, plain, SAFETENSORS, {}, "SigLIP, names of transformers"),
         Case("siglip_both", siglip, vision(feature="cls+mean"), 32, plain, BIN, both, "SigLIP, names of transformers"),
         Case("siglip_timm", siglip, vision(), 32, named(names.siglip_timm), SAFETENSORS, {}, "SigLIP, names of timm"),

@@ -17,6 +17,7 @@
 #include "annulus/vision/networks/mobilenet_builder.h"
 #include "annulus/vision/networks/position_table.h"
 #include "annulus/vision/networks/resnet_builder.h"
+#include "annulus/vision/networks/resnet_names.h"
 #include "annulus/vision/networks/vit_builder.h"
 
 namespace annulus {
@@ -31,7 +32,10 @@ std::vector<std::string> anchors(NetworkFamily family) {
     case NetworkFamily::kVit:
       return {"patch_embed.proj.weight", "embeddings.patch_embeddings.projection.weight"};
     case NetworkFamily::kResnet:
-      return {"layer1.0.conv1.weight"};
+    case NetworkFamily::kClipResnet: {
+      const auto& [publisher, other] = known_resnet_names(family);
+      return {publisher.anchor, other.anchor};
+    }
     case NetworkFamily::kWideResnet:
       return {"block1.layer.0.conv1.weight"};
     case NetworkFamily::kClipVit:
@@ -40,8 +44,6 @@ std::vector<std::string> anchors(NetworkFamily family) {
       return {"patch_embed.proj.weight", "embeddings.patch_embeddings.weight"};
     case NetworkFamily::kSiglip:
       return {"vision_model.head.probe", "attn_pool.latent"};
-    case NetworkFamily::kClipResnet:
-      return {"attnpool.q_proj.weight"};
     case NetworkFamily::kConvnext:
       return {"downsample_layers.0.0.weight", "stem.0.weight", "embeddings.patch_embeddings.weight",
               "stages.0.downsample_layers.0.weight"};
@@ -50,6 +52,10 @@ std::vector<std::string> anchors(NetworkFamily family) {
     default:
       return {"layer1.conv1.weight", "layer1.0.conv1.weight"};
   }
+}
+
+bool has_resnet_names(NetworkFamily family) {
+  return family == NetworkFamily::kResnet || family == NetworkFamily::kClipResnet;
 }
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
@@ -92,7 +98,9 @@ std::string layout_name(const EncoderTensors& tensors, const Architecture& net) 
   const TensorFile& file = tensors.file();
   const NetworkFamily family = net.family;
   const auto describe = [&]() -> std::string {
-    if (family == NetworkFamily::kClipResnet) return "CLIP, names of OpenAI";
+    const std::string named = has_resnet_names(family) ? resnet_names(family, file, prefix).program : "";
+    if (family == NetworkFamily::kClipResnet) return "CLIP, names of " + (named.empty() ? "OpenAI" : named);
+    if (!named.empty()) return "ResNet, names of " + named;
     if (family == NetworkFamily::kMobilenetV4) return "MobileNetV4, names of timm";
     if (family == NetworkFamily::kConvnext) return "ConvNeXt, names of " + convnext_names(tensors);
     if (family == NetworkFamily::kClipVit) return "CLIP, names of " + vit_layout(net, tensors).program;
@@ -145,7 +153,9 @@ struct Trial {
 
 Trial attempt(const TensorFile& file, const Architecture& architecture, const std::string& prefix,
               TokenFeature feature) {
-  Trial trial{EncoderTensors(file, prefix), {}, {}};
+  const TensorRename rename =
+      has_resnet_names(architecture.family) ? resnet_names(architecture.family, file, prefix).from_publisher : nullptr;
+  Trial trial{EncoderTensors(file, prefix, rename), {}, {}};
   const Architecture net = with_moco_heads(architecture, prefix, file, trial.notes);
   switch (net.family) {
     case NetworkFamily::kVit:

@@ -7,7 +7,7 @@ namespace annulus {
 
 std::function<std::vector<float>()> EncoderTensors::need(const std::string& name,
                                                          const std::vector<std::int64_t>& shape) {
-  const std::string full_name = prefix_ + name;
+  const std::string full_name = stored_name(name);
   const StoredTensor* tensor = file_->find(full_name);
   if (tensor == nullptr) {
     problems_.push_back(fmt::format("expected tensor {} of shape {}, found none", full_name, dimensions_text(shape)));
@@ -40,7 +40,7 @@ std::int64_t EncoderTensors::length(const std::string& name, int axis) const {
 }
 
 void EncoderTensors::reject_unused(const std::string& stem, const std::string& architecture) {
-  const std::string full_stem = prefix_ + stem;
+  const std::string full_stem = stored_name(stem);
   for (auto at = file_->tensors().lower_bound(full_stem); at != file_->tensors().end(); ++at) {
     const std::string& name = at->first;
     if (!name.starts_with(full_stem)) break;

@@ -11,13 +11,18 @@
 
 namespace annulus {
 
+// The name that a file has for the one by which a network asks, both without prefix; the beginning of names of layers,
+// which reject_unused() takes, is renamed as well.
+using TensorRename = std::string (*)(const std::string& name);
+
 class EncoderTensors {
  public:
-  // The file must outlive this object and everything it returns.
-  EncoderTensors(const TensorFile& file, std::string prefix) : file_(&file), prefix_(std::move(prefix)) {}
+  // The file must outlive this object and everything it returns. rename: null where the names are those of the network.
+  EncoderTensors(const TensorFile& file, std::string prefix, TensorRename rename = nullptr)
+      : file_(&file), prefix_(std::move(prefix)), rename_(rename) {}
 
   // nullptr when there is no such tensor under the prefix.
-  const StoredTensor* find(const std::string& name) const { return file_->find(prefix_ + name); }
+  const StoredTensor* find(const std::string& name) const { return file_->find(stored_name(name)); }
 
   // Records that the network needs this tensor in this shape, and returns a function that reads it later. A missing or
   // misshapen tensor becomes a problem, not an exception, so that all of them can be counted.
@@ -37,8 +42,13 @@ class EncoderTensors {
   const std::vector<std::string>& problems() const { return problems_; }
 
  private:
+  std::string stored_name(const std::string& name) const {
+    return prefix_ + (rename_ == nullptr ? name : rename_(name));
+  }
+
   const TensorFile* file_;
   std::string prefix_;
+  TensorRename rename_;
   std::set<std::string> used_;
   std::vector<std::string> problems_;
 };
