@@ -84,9 +84,8 @@ Response get_analysis(Studio& studio, const Request&) {
   const auto findings = studio.findings();
   Json json = {{"current", studio.status().analysis_current}, {"broken", Json::array()}};
   for (const std::string& id : studio.failed()) {
-    json["broken"].push_back({{"photo", id},
-                              {"reason", studio.error_of(id)},
-                              {"name", studio.read([&](const Project& p) { return p.state().photo(id).class_name; })}});
+    const std::string place = studio.read([&](const Project& p) { return p.state().photo(id).class_name; });
+    json["broken"].push_back({{"photo", id}, {"reason", studio.error_of(id)}, {"name", studio::title_of_place(place)}});
   }
   if (findings) {
     json["confused"] = confused_json(*findings);

@@ -141,14 +141,17 @@ std::string state_json(const Studio& studio, const std::optional<std::string>& n
   const auto model = studio.model();
   Json json = studio.read([](const Project& project) {
     const ProjectState& state = project.state();
-    return Json{{"project", project.folder().filename().string()},
-                {"folder", project.folder().string()},
-                {"backbone", project.backbone()},
-                {"revision", state.revision()},
-                {"classes", state.classes().size()},
-                {"photos", state.photo_count()},
-                {"undo", state.can_undo() ? Json(state.next_undo().title) : Json()},
-                {"redo", state.can_redo() ? Json(state.next_redo().title) : Json()}};
+    return Json{
+        {"project", project.folder().filename().string()},
+        {"folder", project.folder().string()},
+        {"backbone", project.backbone()},
+        {"revision", state.revision()},
+        {"classes", state.classes().size()},
+        {"photos", state.photo_count()},
+        {"inbox",
+         {{"photos", state.inbox().size()}, {"unknown", state.unknown().size()}, {"sorted", state.sorted_count()}}},
+        {"undo", state.can_undo() ? Json(state.next_undo().title) : Json()},
+        {"redo", state.can_redo() ? Json(state.next_redo().title) : Json()}};
   });
   json["id"] = studio.id();
   json["version"] = status.version;
@@ -157,6 +160,11 @@ std::string state_json(const Studio& studio, const std::optional<std::string>& n
                   {"total", status.work.total},
                   {"detail", status.work.detail}};
   json["waiting"] = status.waiting;
+  const auto inbox = studio.inbox();
+  const auto next = studio.next();
+  json["inbox"]["waiting"] = status.waiting_inbox;
+  json["inbox"]["number"] = inbox ? inbox->number : 0;
+  json["inbox"]["next"] = next ? next->number : 0;
   json["error"] = status.work.error;
   json["broken"] = studio.failed().size();
   const auto findings = studio.findings();
@@ -297,7 +305,7 @@ Response post_predict(const Studio& studio, const Request& request) {
   const auto [model, prediction] = studio.predict(std::as_bytes(std::span(request.body)));
   Response response;
   response.body = fmt::format("{{\"model\":{},\"prediction\":", model->number);
-  PredictionJson(model->model.class_names, model->model.support, model->model.epsilon, model->predictor->tree())
+  PredictionJson(model->model.class_names, model->model.support, model->model.epsilon)
       .write({.prediction = prediction, .may_reject = model->predictor->may_reject(), .rejected = prediction.rejected},
              response.body);
   response.body += "}";

@@ -40,11 +40,14 @@ std::string state_json(const Studio& studio, const std::optional<std::string>& n
 Response get_classes(const Studio& studio, const Request& request);  // ?offset, limit, search, sort
 Response get_photos(const Studio& studio, const Request& request);   // ?class, offset, limit
 Response get_analysis(Studio& studio, const Request& request);
-Response get_map(const Studio& studio, const Request& request);  // every photo and prototype in the plane
-Response get_thumbnail(Studio& studio, const Request& request);  // {id}, ?side
-Response get_covers(Studio& studio, const Request& request);     // {ids}, with commas: one picture of several
-Response post_photos(Studio& studio, const Request& request);    // an upload
-Response post_change(Studio& studio, const Request& request);    // {"action": ..., "revision": ..., "project": ...}
+Response get_map(const Studio& studio, const Request& request);          // every photo and prototype in the plane
+Response get_inbox(const Studio& studio, const Request& request);        // the groups of unsorted photos
+Response get_inbox_group(const Studio& studio, const Request& request);  // ?key
+Response get_inbox_next(Studio& studio, const Request& request);         // which photos to label next
+Response get_thumbnail(Studio& studio, const Request& request);          // {id}, ?side
+Response get_covers(Studio& studio, const Request& request);             // {ids}, with commas: one picture of several
+Response post_photos(Studio& studio, const Request& request);            // an upload
+Response post_change(Studio& studio, const Request& request);  // {"action": ..., "revision": ..., "project": ...}
 Response post_predict(const Studio& studio, const Request& request);  // the bytes of an image
 Response get_export(Studio& studio, const Request& request);          // {what}: model, onnx, card or report
 

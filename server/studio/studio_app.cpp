@@ -86,6 +86,9 @@ void StudioApp::add_routes() {
   route("GET", "/api/classes", get_classes);
   route("GET", "/api/photos", get_photos);
   route("POST", "/api/photos", post_photos);
+  route("GET", "/api/inbox", get_inbox);
+  route("GET", "/api/inbox/group", get_inbox_group);
+  route("GET", "/api/inbox/next", get_inbox_next);
   route("GET", "/api/thumbnail/{id}", get_thumbnail);
   route("GET", "/api/covers/{ids}", get_covers);
   route("GET", "/api/analysis", get_analysis);

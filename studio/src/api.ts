@@ -12,6 +12,7 @@ export interface State {
   id: string;  // another one each time that a project is opened
   project: string; folder: string; backbone: string; revision: number; classes: number; photos: number;
   undo: string | null; redo: string | null; version: number; work: Work; waiting: number; error: string;
+  inbox: { photos: number; unknown: number; sorted: number; waiting: number; number: number; next: number };
   broken: number; map: number; analysis: { current: boolean; number: number }; model: ModelInfo | null; notice?: string;
 }
 export interface ClassEntry { name: string; photos: number; covers: string[] }

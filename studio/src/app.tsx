@@ -3,8 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 import { post, State } from "./api";
 import { Classes } from "./classes";
 import { ClassView } from "./class_view";
-import { NameDialog } from "./dialog";
 import { add, dropped, Found, grouped } from "./files";
+import { Inbox, LooseDialog } from "./inbox";
 import { Findings, useAnalysis } from "./insight";
 import { ClassMapView } from "./map";
 import { Notices } from "./notices";
@@ -13,8 +13,8 @@ import { Adding, attempt, redo, undo, useShared } from "./store";
 import { Try } from "./try";
 import { Icon } from "./icons";
 
-type Tab = "classes" | "try" | "map" | "findings";
-const TABS: [Tab, string][] = [["classes", "Classes"], ["try", "Try"], ["map", "Map"], ["findings", "Findings"]];
+type Tab = "classes" | "inbox" | "try" | "map" | "findings";
+const TABS: [Tab, string][] = [["classes", "Classes"], ["inbox", "Inbox"], ["try", "Try"], ["map", "Map"], ["findings", "Findings"]];
 
 function statusText(state: State | null, adding: Adding | null, connected: boolean): string {
   if (!connected) return "The studio does not answer; is it still running?";
@@ -28,7 +28,8 @@ function statusText(state: State | null, adding: Adding | null, connected: boole
   if (work.stage === "fit" && model?.current) return `Knows ${model.classes} classes; fitting them anew…`;
   if (work.stage === "fit") return "Learning…";
   if (work.stage === "analysis") return "Looking for mistakes…";
-  if (state.photos === 0) return "Ready for photos";
+  if (work.stage === "inbox" && state.inbox.photos > 0) return "Grouping the photos of the Inbox…";
+  if (state.photos === 0) return state.inbox.photos ? "Ready: sort the Inbox" : "Ready for photos";
   if (!model) return "Add photos of at least two classes";
   if (!model.current) return "Learning soon…";
   if (model.incremental) return `Knows ${model.classes} classes; a full fit follows`;
@@ -143,6 +144,7 @@ export function App() {
         <section class="pane side" aria-label="Model">
           <nav class="tabs" aria-label="Views">{TABS.map(tabButton)}</nav>
           <div class="scroll side-scroll" tabIndex={0} role="group" aria-label={TABS.find(([name]) => name === side)?.[1]}>
+            {side === "inbox" && <Inbox />}
             {side === "try" && <Try photo={photo} choose={setPhoto} open={setOpen} />}
             {side === "map" && <ClassMapView open={setOpen} />}
             {side === "findings" && <Findings analysis={analysis} open={setOpen} />}
@@ -153,8 +155,7 @@ export function App() {
       {open && <ClassView key={open} name={open} close={() => setOpen("")} renamed={setOpen} />}
       {dialog === "projects" && <Projects close={() => setDialog("")} />}
       {dialog === "export" && <Exports close={() => setDialog("")} />}
-      {loose.length > 0 && <NameDialog title={loose.length === 1 ? "One photo" : `${loose.length} photos`} label="Class they belong to" action="Add" close={() => setLoose([])}
-                                       done={(name) => { void add(new Map([[name, loose]])); setLoose([]); }} />}
+      {loose.length > 0 && <LooseDialog files={loose} close={() => setLoose([])} sorting={() => setTab("inbox")} />}
     </div>
   );
 }

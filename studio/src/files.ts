@@ -1,5 +1,6 @@
 // Turns what a person drops, picks or pastes into photos with class names, and uploads them.
 import { Outcome, upload } from "./api";
+import { INBOX, titleOf } from "./inbox_api";
 import { current, Done, notify, update } from "./store";
 
 export interface Found { file: File; path: string[] }  // path: folders above the file, outermost first
@@ -104,7 +105,7 @@ function batches(files: File[]): File[][] {
 function summary(outcomes: Outcome[], names: string[], tooLarge: number, notes: string[]): { text: string; bad: boolean } {
   const count = (what: string) => outcomes.filter(({ outcome }) => outcome === what).length;
   const photos = (number: number) => (number === 1 ? "1 photo" : `${number} photos`);
-  const parts = [`Added ${photos(count("added"))}` + (names.length === 1 ? ` to ${names[0]}` : ` to ${names.length} classes`)];
+  const parts = [`Added ${photos(count("added"))}` + (names.length === 1 ? ` to ${titleOf(names[0] ?? "")}` : ` to ${names.length} classes`)];
   const known = outcomes.filter(({ outcome }) => outcome === "known");
   if (known.length) parts.push(known.length === 1 ? `1 was already in ${known[0]?.reason}` : `${known.length} were in the project already`);
   if (count("rejected")) parts.push(`${photos(count("rejected"))} could not be read as ${FORMATS}`);
@@ -114,7 +115,7 @@ function summary(outcomes: Outcome[], names: string[], tooLarge: number, notes: 
 
 // Uploads photos class by class; lists and model are updated in the meantime.
 export async function add(groups: Groups, notes: string[] = []): Promise<void> {
-  const names = [...groups.keys()].map((name) => name.trim().replace(/[/\\]/g, "-").replace(/^\.+/, ""));
+  const names = [...groups.keys()].map((name) => (name === INBOX ? name : name.trim().replace(/[/\\]/g, "-").replace(/^\.+/, "")));
   const total = [...groups.values()].reduce((sum, files) => sum + files.length, 0);
   if (total === 0) {
     notify(`No ${FORMATS} photos were found there.`, { bad: true });
