@@ -1,6 +1,7 @@
 // Writes exports through the library's own writers.
 #include "studio_engine/exports.h"
 
+#include <mutex>
 #include <optional>
 #include <system_error>
 
@@ -8,6 +9,7 @@
 #include "annulus/pipeline/export/export_onnx.h"
 #include "annulus/report/html/audit_page.h"
 #include "annulus/store/files/mapped_file.h"
+#include "annulus/store/formats/zip_folder.h"
 #include "annulus/vision/image/thumbnail.h"
 
 namespace annulus::studio {
@@ -15,15 +17,33 @@ namespace {
 
 constexpr std::size_t kReportPictureSide = 96;  // pixels
 
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code ignored;  // writing a file into it says what is wrong
+  std::filesystem::create_directories(folder, ignored);
+}
+
+std::string bytes_of(const std::filesystem::path& file) {
+  const MappedFile mapped(file);
+  return std::string(as_text(mapped.bytes()));
+}
+
 }  // namespace
 
 std::string onnx_export(const Model& model, const Encoder& encoder, const std::filesystem::path& folder) {
-  std::error_code ignored;  // writing the file says what is wrong
-  std::filesystem::create_directories(folder, ignored);
+  make_folder(folder);
   const auto file = folder / "model.onnx";
   export_onnx(model, encoder, file);
-  const MappedFile mapped(file);
-  return std::string(as_text(mapped.bytes()));
+  return bytes_of(file);
+}
+
+std::string web_export(const WebPage& page, const std::string& name, const std::filesystem::path& folder) {
+  static std::mutex mutex;  // two tabs may ask for the same page
+  const std::lock_guard lock(mutex);
+  make_folder(folder);
+  const auto archive = folder / "page.zip";
+  page.write(folder / "page");
+  zip_folder(folder / "page", name + "/", archive);
+  return bytes_of(archive);
 }
 
 std::string report_export(const Findings& findings, Thumbnails& thumbnails) {

@@ -84,27 +84,45 @@ void Studio::retry() {
 }
 
 StudioPrediction Studio::predict(std::span<const std::byte> image) const {
-  const auto latest = model();
-  const auto open = encoder();
-  if (!latest) fail(ErrorKind::kInput, "there is no model yet: it takes photos of two classes");
-  if (!open) fail(ErrorKind::kInput, "the backbone is not ready yet: try again in a moment");
+  const auto latest = ready_model();
+  const auto open = ready_encoder();
   const auto row = encode_image(image, "the photo", *open);
   return {latest, latest->predictor->predict({row.data(), 1, row.size()}).front()};
 }
 
-std::string Studio::export_as(ExportKind kind) {
-  const auto latest = model();
+std::shared_ptr<const TrainedModel> Studio::ready_model() const {
+  auto latest = model();
   if (!latest) fail(ErrorKind::kInput, "there is no model yet: it takes photos of two classes");
+  return latest;
+}
+
+std::shared_ptr<const Encoder> Studio::ready_encoder() const {
+  auto open = encoder();
+  if (!open) fail(ErrorKind::kInput, "the backbone is not ready yet: try again in a moment");
+  return open;
+}
+
+WebPageSize Studio::web_page_size() const {
+  const auto latest = ready_model();
+  const auto open = ready_encoder();
+  const std::string name = read([](const Project& project) { return project.folder().filename().string(); });
+  return WebPage(latest->model, *open, {.title = name}).size();
+}
+
+std::string Studio::export_as(ExportKind kind) {
+  const auto latest = ready_model();
   const auto folder = read([](const Project& project) { return project.folder(); });
+  const std::string name = folder.filename().string();
   switch (kind) {
     case ExportKind::kModel:
       return model_bytes(latest->model);
     case ExportKind::kCard:
-      return model_card(latest->model, folder.filename().string());
-    case ExportKind::kOnnx: {
-      const auto open = encoder();
-      if (!open) fail(ErrorKind::kInput, "the backbone is not ready yet: try again in a moment");
-      return onnx_export(latest->model, *open, folder / "exports");
+      return model_card(latest->model, name);
+    case ExportKind::kOnnx:
+      return onnx_export(latest->model, *ready_encoder(), folder / "exports");
+    case ExportKind::kWeb: {
+      const auto open = ready_encoder();
+      return web_export(WebPage(latest->model, *open, {.title = name}), name, folder / "exports");
     }
     case ExportKind::kReport:
       break;

@@ -101,6 +101,8 @@ class Studio {
   StudioPrediction predict(std::span<const std::byte> image) const;
   // The bytes of a file. Throws Error{kInput} when what it is made from is not there yet.
   std::string export_as(ExportKind kind);
+  // Of what export_as(kWeb) will write, before it is packed; downloads what that needs.
+  WebPageSize web_page_size() const;
   Thumbnails& thumbnails() { return thumbnails_; }
 
  private:
@@ -110,6 +112,9 @@ class Studio {
   };
 
   void follow_change(const ProjectState& state);
+  // Throw Error{kInput} while there is none.
+  std::shared_ptr<const TrainedModel> ready_model() const;
+  std::shared_ptr<const Encoder> ready_encoder() const;
   void work();
   bool work_once();
   void train(const UsablePhotos& usable);

@@ -70,11 +70,12 @@ struct ExportFormat {
   const char* content_type;
   const char* ending;  // of the file's name
 };
-constexpr std::array<ExportFormat, 4> kExports = {{
+constexpr std::array<ExportFormat, 5> kExports = {{
     {"model", ExportKind::kModel, "application/octet-stream", ".safetensors"},
     {"onnx", ExportKind::kOnnx, "application/octet-stream", ".onnx"},
     {"card", ExportKind::kCard, "text/markdown; charset=utf-8", "-card.md"},
     {"report", ExportKind::kReport, "text/html; charset=utf-8", "-report.html"},
+    {"web", ExportKind::kWeb, "application/zip", "-page.zip"},
 }};
 
 }  // namespace
@@ -109,6 +110,14 @@ Response get_map(const Studio& studio, const Request&) {
   return json_body(json);
 }
 
+Response get_web_page_size(const Studio& studio, const Request&) {
+  const WebPageSize size = studio.web_page_size();
+  return json_body({{"files", size.files},
+                    {"bytes", size.bytes},
+                    {"model_bytes", size.model_bytes},
+                    {"runtime_bytes", size.runtime_bytes}});
+}
+
 Response get_export(Studio& studio, const Request& request) {
   const std::string& what = request.captures.at("what");
   for (const ExportFormat& format : kExports) {
@@ -120,7 +129,7 @@ Response get_export(Studio& studio, const Request& request) {
                                   fmt::format("attachment; filename=\"annulus{}\"", format.ending));
     return response;
   }
-  fail(ErrorKind::kUsage, "expected model, onnx, card or report, found \"{}\"", what);
+  fail(ErrorKind::kUsage, "expected model, onnx, card, report or web, found \"{}\"", what);
 }
 
 }  // namespace annulus::server

@@ -48,7 +48,8 @@ Response get_thumbnail(Studio& studio, const Request& request);          // {id}
 Response get_covers(Studio& studio, const Request& request);             // {ids}, with commas: one picture of several
 Response post_photos(Studio& studio, const Request& request);            // an upload
 Response post_change(Studio& studio, const Request& request);  // {"action": ..., "revision": ..., "project": ...}
-Response post_predict(const Studio& studio, const Request& request);  // the bytes of an image
-Response get_export(Studio& studio, const Request& request);          // {what}: model, onnx, card or report
+Response post_predict(const Studio& studio, const Request& request);       // the bytes of an image
+Response get_export(Studio& studio, const Request& request);               // {what}: model, onnx, card, report or web
+Response get_web_page_size(const Studio& studio, const Request& request);  // what an export of a page will weigh
 
 }  // namespace annulus::server

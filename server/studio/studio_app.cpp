@@ -94,6 +94,7 @@ void StudioApp::add_routes() {
   route("GET", "/api/analysis", get_analysis);
   route("GET", "/api/map", get_map);
   route("GET", "/api/export/{what}", get_export);
+  route("GET", "/api/web-page", get_web_page_size);
   route("POST", "/api/change", post_change);
   route("POST", "/api/predict", post_predict);
   route("POST", "/api/retry", [](Studio& studio, const Request&) {

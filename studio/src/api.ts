@@ -42,6 +42,7 @@ export interface ClassMap {
   prototypes: { x: number[]; y: number[] };
   photos: { x: number[]; y: number[]; class: number[]; id: string[] };
 }
+export interface WebPageSize { files: number; bytes: number; model_bytes: number; runtime_bytes: number }
 export interface Changed { revision: number; changed: boolean; title: string }  // changed: false when everything was already so
 export interface Outcome { outcome: "added" | "known" | "rejected"; id: string; name: string; reason: string }
 

@@ -1,6 +1,6 @@
 // Projects to open and make, and exports of this one.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { get, post } from "./api";
+import { get, post, WebPageSize } from "./api";
 import { Dialog } from "./dialog";
 import { attempt, refresh, useShared } from "./store";
 
@@ -50,6 +50,34 @@ const EXPORTS: [string, string, string][] = [
   ["report", "Report", "what may be wrong with the photos, as one page"],
 ];
 
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+// A page that recognises photos in any browser. Its size is told before it is made.
+function WebPage({ busy, save }: { busy: string; save: () => void }) {
+  const [size, setSize] = useState<WebPageSize | null>(null);
+  const [looking, setLooking] = useState(false);
+  const look = () => attempt(async () => {
+    setLooking(true);
+    try {
+      setSize(await get<WebPageSize>("/api/web-page"));
+    } finally {
+      setLooking(false);
+    }
+  });
+  return (
+    <li>
+      {size
+        ? <button type="button" class="primary" disabled={busy !== ""} onClick={save}>{busy === "web" ? "Writing…" : "Save"}</button>
+        : <button type="button" disabled={busy !== "" || looking} onClick={() => void look()}>{looking ? "Measuring…" : "Web page"}</button>}
+      <span class="dim" aria-live="polite">
+        {size
+          ? `${megabytes(size.bytes)} in ${size.files} files: ${megabytes(size.model_bytes)} model and backbone, ${megabytes(size.runtime_bytes)} engine. It comes as a zip archive, which is smaller: unpack it and put the folder on any web host.`
+          : "recognises photos by camera, drop or paste in any browser, also without a network; nothing is uploaded"}
+      </span>
+    </li>
+  );
+}
+
 export function Exports({ close }: { close: () => void }) {
   const [busy, setBusy] = useState("");
   const save = (what: string) => attempt(async () => {
@@ -77,6 +105,7 @@ export function Exports({ close }: { close: () => void }) {
             <span class="dim">{text}</span>
           </li>
         ))}
+        <WebPage busy={busy} save={() => void save("web")} />
       </ul>
     </Dialog>
   );

@@ -152,6 +152,18 @@ const steps = {
     }
     await page.keyboard.press("Escape");
   },
+  async "makes a page to share, and says before how large it is"({ page }) {
+    if (!(await page.locator("dialog .exports").count())) await page.click('button:text-is("Export")');
+    await page.click('dialog .exports button:text-is("Web page")');
+    await page.waitForSelector('dialog .exports button:text-is("Save")');
+    assert.match(await page.textContent("dialog .exports li:last-child span"), /^[0-9.]+ MB in \d+ files/);
+    await check(page, "share");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("dialog .exports button.primary")]);
+    assert.match(download.suggestedFilename(), /-page\.zip$/);
+    const bytes = readFileSync(await download.path());
+    for (const name of ["index.html", "model.onnx", "service_worker.js", "ort-wasm-simd-threaded.wasm"]) assert.ok(bytes.includes(`patterns/${name}`), name);
+    await page.keyboard.press("Escape");
+  },
   async "lets nobody else in"({ address }) {
     const { origin, searchParams } = new URL(address);
     const key = searchParams.get("key");

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "studio_engine/feature_queue.h"
+#include "tests/fixtures/fake_web_runtime.h"
 #include "tests/fixtures/needs_onnxruntime.h"
 #include "tests/fixtures/tiny_studio.h"
 
@@ -40,6 +41,20 @@ TEST_F(ExportsTest, OnnxFilesTakePixels) {
   EXPECT_EQ(bytes, content_of(folder_ / "project/exports/model.onnx"));
   EXPECT_NE(bytes.find("pixel_values"), std::string::npos);
   EXPECT_NE(bytes.find("probabilities"), std::string::npos);
+}
+
+TEST_F(ExportsTest, PagesAreArchives) {
+  ModelTrainer trainer(folder_ / "model.safetensors", 1);
+  trainer.fit(features_->snapshot(), {});
+  const FakeWebRuntime runtime(folder_);
+  const WebPage page(trainer.model()->model, *features_->encoder(), {.title = "red and green"});
+  for (int time = 0; time < 2; ++time) {  // the second replaces the first
+    const std::string bytes = web_export(page, "red and green", folder_ / "project/exports");
+    EXPECT_TRUE(bytes.starts_with("PK"));
+    EXPECT_NE(bytes.find("red and green/service_worker.js"), std::string::npos);
+    EXPECT_EQ(bytes, content_of(folder_ / "project/exports/page.zip"));
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "project/exports/page/index.html"));
 }
 
 TEST_F(ExportsTest, ReportsHavePicturesOfPhotos) {

@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "annulus/base/clock.h"
+#include "annulus/pipeline/export/web_files.h"
 #include "tests/fixtures/asked_studio.h"
+#include "tests/fixtures/fake_web_runtime.h"
 #include "tests/fixtures/needs_onnxruntime.h"
 #include "tests/fixtures/tiny_studio.h"
 
@@ -94,10 +96,14 @@ TEST_F(StudioAnalysisTest, ExportsAreFilesToSave) {
   upload(studio, "green", studio::kGreen);
   get(studio, "/api/analysis");
   trained(studio);
+  const FakeWebRuntime runtime(scratch_);
+  const auto size = get(studio, "/api/web-page");
+  EXPECT_EQ(size["files"], web_files().size() + 6);
+  EXPECT_GT(size["bytes"], size["model_bytes"]);
   for (const auto& [what, type, ending] :
        {std::tuple("model", "application/octet-stream", ".safetensors\""),
         std::tuple("onnx", "application/octet-stream", ".onnx\""), std::tuple("card", "text/markdown", "-card.md\""),
-        std::tuple("report", "text/html", "-report.html\"")}) {
+        std::tuple("report", "text/html", "-report.html\""), std::tuple("web", "application/zip", "-page.zip\"")}) {
     const Response response = studio.with_key("GET", std::string("/api/export/") + what);
     EXPECT_EQ(response.status, 200) << what << response.body;
     EXPECT_TRUE(response.content_type.starts_with(type)) << what;
