@@ -25,6 +25,7 @@ annulus_script_test(links ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/c
 foreach(bench compare accuracy)
   annulus_script_test(bench_${bench} ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/bench_${bench}_test.py)
 endforeach()
+annulus_script_test(package ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/package_test.py)
 annulus_script_test(build_cli_reference ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/build_cli_reference_test.py)
 annulus_script_test(fetch bash ${CMAKE_CURRENT_SOURCE_DIR}/scripts/fetch_test.sh ${CMAKE_SOURCE_DIR}/scripts/fetch)
 
@@ -64,6 +65,10 @@ set_tests_properties(scripts.installed PROPERTIES SKIP_RETURN_CODE 77)
 # The reference of the command line is what the program itself says; the message names the command that mends it.
 annulus_script_test(cli_reference
   ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/build-cli-reference ${CMAKE_BINARY_DIR}/annulus --check)
+
+# The manual pages of the program, and how they are made.
+annulus_script_test(build_manual
+  ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/build_manual_test.py ${CMAKE_BINARY_DIR}/annulus)
 
 # Files larger than the memory of the process.
 annulus_script_test(memory_limit

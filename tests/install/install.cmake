@@ -3,7 +3,8 @@
 file(REMOVE_RECURSE ${PREFIX})
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB_RECURSE installed RELATIVE ${PREFIX} ${PREFIX}/*)
-foreach(part bin/annulus libannulus.a include/annulus/annulus.h annulus-config.cmake LICENSE)
+foreach(part bin/annulus libannulus.a include/annulus/annulus.h annulus-config.cmake LICENSE docs/tutorial/first-model.md
+             man/man1/annulus-fit.1 bash-completion/completions/annulus)
   if(NOT installed MATCHES "(^|/|;)${part}(;|$)")
     message(FATAL_ERROR "${part} was not installed to ${PREFIX}; found: ${installed}")
   endif()

@@ -22,7 +22,9 @@ void ORT_API_CALL drop_message(void*, OrtLoggingLevel, const char*, const char*,
 std::vector<std::string> candidates() {
   constexpr const char* kName = "libonnxruntime.so.1";
   const auto beside = program_folder();
-  std::vector<std::string> files{beside / kName, beside.parent_path() / "lib" / kName};
+  // The last is where packages put it, which is no place for the libraries of others to be found by the loader.
+  std::vector<std::string> files{beside / kName, beside.parent_path() / "lib" / kName,
+                                 beside.parent_path() / "lib" / "annulus" / kName};
   try {
     files.push_back(cache_folder() / "onnxruntime" / kName);
   } catch (const Error&) {
