@@ -37,6 +37,7 @@ LoadOptions load_options(const std::string& backbone, const ImageOptions& option
   loading.frames.every = options.every;
   loading.frames.scenes = options.scenes;
   loading.nested = options.nested;
+  loading.encoder.srgb = options.srgb;
   loading.encoder.crop_margin = options.crop_margin;
   return loading;
 }

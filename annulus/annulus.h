@@ -76,6 +76,7 @@ struct ImageOptions {
   std::filesystem::path list{};   ///< k-shot list: use only the images it names, in its order; empty: all.
   bool strict = false;            ///< Throw for an image that cannot be read, instead of leaving it out.
   std::string precision{};        ///< "float32", "int8" or "auto"; empty: float32, or that of the model.
+  bool srgb = false;              ///< Convert images to sRGB by their ICC profile, also where `preprocess` does not.
   int threads = 0;                ///< 0: all processors.
   ProgressCallback progress{};    ///< Hears of downloads and of images done; returning false stops.
   /// Takes one sentence for each image left out (the first ten), and for files that were passed over.

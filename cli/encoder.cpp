@@ -126,6 +126,11 @@ void add_encoder_options(CLI::App& command, EncoderOptions& options, const std::
       ->type_name("none|flip|N")
       ->group(kGroup);
   command
+      .add_flag("--srgb", options.srgb,
+                "Convert images to sRGB by the colour profile (ICC) in their file; default: no, or as the model was "
+                "trained")
+      ->group(kGroup);
+  command
       .add_option("--precision", options.precision,
                   "Numbers that the network computes with: float32; int8, from its first use on ranged on the images; "
                   "auto: int8 where it is faster here and close enough; default: float32, or that of the model")

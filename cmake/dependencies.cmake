@@ -11,6 +11,7 @@ pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)
 pkg_check_modules(SPNG REQUIRED IMPORTED_TARGET spng)
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp libwebpdemux)
+pkg_check_modules(LCMS REQUIRED IMPORTED_TARGET lcms2)
 pkg_check_modules(RSVG REQUIRED IMPORTED_TARGET librsvg-2.0 cairo)
 pkg_check_modules(LBFGS REQUIRED IMPORTED_TARGET liblbfgs)
 pkg_check_modules(PUGIXML REQUIRED IMPORTED_TARGET pugixml)
@@ -24,8 +25,8 @@ function(annulus_link_dependencies target)
   target_link_libraries(${target} PUBLIC fmt::fmt Threads::Threads)
   # Linked but not seen in any installed header.
   target_link_libraries(${target} PRIVATE annulus_dnnl PkgConfig::HWY PkgConfig::ZIP PkgConfig::CURL
-                        PkgConfig::CRYPTO PkgConfig::JPEG PkgConfig::SPNG PkgConfig::WEBP PkgConfig::RSVG PkgConfig::LBFGS PkgConfig::PUGIXML
-                        annulus_liblinear annulus_libsvm ${CMAKE_DL_LIBS})
+                        PkgConfig::CRYPTO PkgConfig::JPEG PkgConfig::SPNG PkgConfig::WEBP PkgConfig::LCMS PkgConfig::RSVG PkgConfig::LBFGS
+                        PkgConfig::PUGIXML annulus_liblinear annulus_libsvm ${CMAKE_DL_LIBS})
   annulus_link_image_formats(${target})
   annulus_link_video(${target})
   # Headers alone, read by sources alone: users of the installed package need not have them.

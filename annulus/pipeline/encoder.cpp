@@ -62,6 +62,25 @@ std::vector<std::string> preprocess_texts(const std::string& text, std::size_t c
 // Whether no network is named; a feature may be: "auto:mean".
 bool is_auto(const std::string& text) { return text.empty() || network_of(text) == kAutoBackbone; }
 
+PreprocessRecipe recipe_of(const Backbone& backbone, const std::string& preprocess, const EncoderOptions& options) {
+  PreprocessRecipe recipe = choose_recipe(backbone, preprocess);
+  if (options.srgb) recipe.to_srgb = true;
+  if (options.crop_margin) recipe.box_margin = *options.crop_margin;
+  check_recipe(recipe);
+  return recipe;
+}
+
+// An image is decoded once for all networks.
+void check_decoded_alike(const Encoder& encoder) {
+  const PreprocessRecipe& first = encoder.parts.front().recipe;
+  for (const EncoderPart& part : encoder.parts) {
+    if (part.recipe.apply_exif == first.apply_exif && part.recipe.to_srgb == first.to_srgb) continue;
+    fail_field(ErrorKind::kUsage, "preprocess",
+               "expected {} to have the same exif= and profile= for all joined networks, found others for {} and {}",
+               encoder.parts.front().name, part.name);
+  }
+}
+
 std::string precision_of(const Backbone& backbone) { return backbone.metadata("annulus.precision"); }
 
 // The encoder of a model that int8 features were used for.
@@ -69,7 +88,7 @@ Encoder open_int8_of(const Model& model, const std::string& model_file, const En
                      const ProgressCallback& progress) {
   const ResolvedBackbone found = resolve_backbone(options.backbone, progress, options.note);
   Backbone backbone(file_of_record(found, model.provenance, options.note));
-  const PreprocessRecipe recipe = choose_recipe(backbone, options.preprocess);
+  const PreprocessRecipe recipe = recipe_of(backbone, options.preprocess, options);
   Encoder encoder;
   encoder.name = found.name;
   encoder.views = options.views.value_or(PhotoViews{});
@@ -142,12 +161,11 @@ Encoder open_encoder(const EncoderOptions& options, const ProgressCallback& prog
       fail_field(ErrorKind::kUsage, "precision", "expected {} to be int8 for {}, which is an int8 network",
                  found.file.string());
     }
-    PreprocessRecipe recipe = choose_recipe(backbone, recipes[i]);
-    if (options.crop_margin) recipe.box_margin = *options.crop_margin;
-    check_recipe(recipe);
+    const PreprocessRecipe recipe = recipe_of(backbone, recipes[i], options);
     encoder.name += (i == 0 ? "" : std::string(kBetweenNames)) + found.name;
     encoder.parts.push_back({found.name, std::move(backbone), recipe});
   }
+  check_decoded_alike(encoder);
   return encoder;
 }
 

@@ -28,8 +28,9 @@ struct EncoderOptions {
   bool strict = false;     // a broken image is an error
   NoteCallback note{};     // hears of licences and checksums before a download; empty: nobody listens
   BackboneQuestion ask{};  // which network, where none is named and none is there; empty: nobody can be asked
-  std::optional<PhotoViews> views{};    // nothing: none for training, those of the model for predictions
-  bool view_examples = false;           // every view of a training example is one of its own, in place of their mean
+  std::optional<PhotoViews> views{};  // nothing: none for training, those of the model for predictions
+  bool view_examples = false;         // every view of a training example is one of its own, in place of their mean
+  bool srgb = false;  // images are converted to sRGB (PreprocessRecipe::to_srgb), also where the preprocessing does not
   std::optional<double> crop_margin{};  // around boxes (PreprocessRecipe::box_margin); none: as in the preprocessing
   // "float32", "int8" or "auto"; empty: float32, or what a model was trained with.
   std::string precision{};

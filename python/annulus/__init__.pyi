@@ -165,6 +165,7 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         views: Union[str, int, None] = None,
         precision: Optional[str] = None,
         cache: Optional[Path] = None,
+        srgb: bool = False,
         crop_margin: Optional[float] = None,
         n_jobs: Optional[int] = None,
         verbose: bool = False,
@@ -177,7 +178,8 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
 class ImageList:
     paths: NDArray[Any]
     labels: NDArray[Any]
-    def __init__(self, paths: NDArray[Any], labels: NDArray[Any]) -> None: ...
+    groups: Optional[NDArray[np.int32]]
+    def __init__(self, paths: NDArray[Any], labels: NDArray[Any], groups: Optional[NDArray[np.int32]] = None) -> None: ...
     def __len__(self) -> int: ...
 
 class Report:
@@ -194,7 +196,7 @@ class Report:
 class AuditReport(Report):
     findings: list[dict[str, Any]]
 
-def list_images(folder: Path, boxes: Optional[Path] = None) -> ImageList: ...
+def list_images(folder: Path, boxes: Optional[Path] = None, *, every: Optional[float] = None, scenes: bool = False) -> ImageList: ...
 def read_features(path: Path) -> tuple[NDArray[np.float32], Optional[NDArray[Any]]]: ...
 def save(model: Union[ModelClassifier, Pipeline], path: Path) -> None: ...
 def load(path: Path, images: bool = False, backbone: Optional[Path] = None) -> Any: ...

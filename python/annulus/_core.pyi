@@ -129,6 +129,7 @@ class Encoder:
         backbone: str = "",
         preprocess: str = "",
         views: str = "",
+        srgb: bool = False,
         crop_margin: Optional[float] = None,
         precision: str = "",
         images: list[str] = ...,
@@ -179,16 +180,20 @@ def load_set(
     preprocess: str = "",
     cache: str = "",
     boxes: str = "",
+    srgb: bool = False,
     crop_margin: Optional[float] = None,
     threads: int = 0,
     views: str = "",
     progress: Progress = None,
 ) -> FeatureSet: ...
 def with_feature(backbone: str, feature: str) -> str: ...
+def srgb_pixels(pixels: NDArray[np.uint8], profile: bytes) -> NDArray[np.uint8]: ...
 def check_provenance(
     model: dict[str, str], model_source: str, features: dict[str, str], source: str
 ) -> None: ...
-def list_images(root: str, boxes: str = "") -> tuple[list[str], NDArray[np.int32], list[str]]: ...
+def list_images(
+    root: str, boxes: str = "", every: float = 0.0, scenes: bool = False
+) -> tuple[list[str], NDArray[np.int32], list[str], NDArray[np.int32]]: ...
 def evaluate(
     train: FeatureSet,
     test: Optional[FeatureSet],
@@ -227,6 +232,7 @@ def audit_folder(
     preprocess: str = "",
     views: str = "",
     cache: str = "",
+    srgb: bool = False,
     crop_margin: Optional[float] = None,
     suspects: float = 0.05,
     seed: int = 0,

@@ -104,7 +104,8 @@ def image_options(extractor):
     if not isinstance(extractor, FeatureExtractor):
         raise TypeError(f"images expects a FeatureExtractor, found {type(extractor).__name__}")
     return {"backbone": extractor._featured(), "preprocess": extractor.preprocess or "",
-            "views": str(extractor.views or ""), "cache": os.fspath(extractor.cache or ""), "crop_margin": extractor.crop_margin}
+            "views": str(extractor.views or ""), "cache": os.fspath(extractor.cache or ""), "srgb": bool(extractor.srgb),
+            "crop_margin": extractor.crop_margin}
 
 
 def feature_set(X, y, train, images, threads, heard, paths=None):

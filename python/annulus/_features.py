@@ -34,6 +34,8 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         is given; "auto" is int8 where it is faster here and close enough.
     cache : path, optional
         Where features are kept; None is the user's cache.
+    srgb : bool
+        Convert images to sRGB by their colour profile (ICC), also where ``preprocess`` does not.
     crop_margin : float, optional
         Added on each side of boxes, as a fraction of their width (height); None is 0. A box in a photo is a path such as
         ``"photo.jpg#xywh=10,20,30,40"``; ``list_images`` gives those of a folder or a file of boxes.
@@ -49,14 +51,15 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
     >>> birds.fit(["robin.jpg", "wren.jpg"], ["robin", "wren"])  # doctest: +SKIP
     """
 
-    def __init__(self, backbone="auto", *, feature=None, preprocess=None, views=None, precision=None, cache=None, crop_margin=None, n_jobs=None, verbose=False,
-                 progress=None):
+    def __init__(self, backbone="auto", *, feature=None, preprocess=None, views=None, precision=None, cache=None, srgb=False, crop_margin=None,
+                 n_jobs=None, verbose=False, progress=None):
         self.backbone = backbone
         self.feature = feature
         self.preprocess = preprocess
         self.views = views
         self.precision = precision
         self.cache = cache
+        self.srgb = srgb
         self.crop_margin = crop_margin
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -76,8 +79,8 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         return _core.with_feature(os.fspath(self.backbone or ""), self.feature or "")
 
     def _open(self, backbone, images=(), record=None):
-        self._encoder = _core.Encoder(os.fspath(backbone or ""), self.preprocess or "", str(self.views or ""), self.crop_margin,
-                                      self.precision or "", list(images), record or {},
+        self._encoder = _core.Encoder(os.fspath(backbone or ""), self.preprocess or "", str(self.views or ""), bool(self.srgb),
+                                      self.crop_margin, self.precision or "", list(images), record or {},
                                       progress=listener(self.verbose, self.progress))
 
     def _fit_record(self, record):
@@ -107,8 +110,8 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         if kind == "bytes":
             return self._encoder.encode_bytes([bytes(each) for each in images], **options)
         if kind == "picture":
-            upright = "exif=ignore" not in self.provenance_.get("preprocessing", "").split()
-            images = [pixels_of(each, upright) for each in images]
+            words = self.provenance_.get("preprocessing", "").split()
+            images = [pixels_of(each, "exif=ignore" not in words, "profile=srgb" in words) for each in images]
         return self._encoder.encode_pixels([np.ascontiguousarray(each) for each in images], **options)
 
     def get_feature_names_out(self, input_features=None):
@@ -134,12 +137,14 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         return {"stateless": True, "X_types": ["string"], "requires_fit": True}
 
 
-def pixels_of(picture, upright):
-    """The colours of a PIL image, turned as its EXIF entry says where that is asked for, as files are."""
+def pixels_of(picture, upright, srgb):
+    """The colours of a PIL image, where asked for turned as its EXIF entry says and converted by its profile, as files are."""
+    profile = picture.info.get("icc_profile") if srgb else None
     if upright:
         from PIL import ImageOps
         picture = ImageOps.exif_transpose(picture) or picture
-    return np.asarray(picture.convert("RGB"))
+    pixels = np.asarray(picture.convert("RGB"))
+    return _core.srgb_pixels(pixels, profile) if profile and picture.mode != "CMYK" else pixels
 
 
 def kind_of(image, number):
@@ -161,6 +166,9 @@ def kind_of(image, number):
 class ImageList:
     """The labelled images of a folder, as ``list_images`` finds them.
 
+    ``groups`` has a number for each image: equal for those that belong together, such as the frames of a video, as cross-validation
+    by scikit-learn's ``GroupKFold`` takes them.
+
     >>> import numpy as np
     >>> from annulus import ImageList
     >>> len(ImageList(np.array(["a/1.jpg", "b/1.jpg"]), np.array(["a", "b"])))
@@ -169,16 +177,20 @@ class ImageList:
 
     paths: np.ndarray
     labels: np.ndarray
+    groups: np.ndarray = None
 
     def __len__(self):
         return len(self.paths)
 
 
-def list_images(folder, boxes=None):
+def list_images(folder, boxes=None, *, every=None, scenes=False):
     """The images of a folder with their labels: a folder a class, or metadata.csv, as `annulus fit` reads them.
 
     With ``boxes``, COCO's or MegaDetector's JSON or metadata with x, y, width and height, each box in a photo is one, and its path
     ends in ``#xywh=...``; photos without a box are left out. ``folder`` may be such a JSON file itself.
+
+    With ``every``, seconds, or ``scenes``, videos are taken too: one frame in each such period, or the first of each scene, whose path
+    ends in ``#t=...``.
 
     >>> import annulus, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -189,8 +201,9 @@ def list_images(folder, boxes=None):
     >>> photos.labels.tolist()
     ['robin', 'wren']
     """
-    paths, labels, names = _core.list_images(os.fspath(folder), os.fspath(boxes or ""))
-    return ImageList(np.asarray(paths, dtype=object), np.asarray(names, dtype=object)[labels])
+    paths, labels, names, groups = _core.list_images(os.fspath(folder), os.fspath(boxes or ""), float(every or 0), bool(scenes))
+    return ImageList(np.asarray(paths, dtype=object), np.asarray(names, dtype=object)[labels],
+                     groups if len(groups) else np.arange(len(paths), dtype=np.int32))
 
 
 def read_features(path):

@@ -183,16 +183,17 @@ void add_evaluation(py::module_& module) {
   module.def(
       "audit_folder",
       [](const std::string& folder, const std::string& backbone, const std::string& preprocess,
-         const std::string& views, const std::string& cache, std::optional<double> crop_margin, double suspects,
-         std::uint64_t seed, int threads, const py::object& progress) {
+         const std::string& views, const std::string& cache, bool srgb, std::optional<double> crop_margin,
+         double suspects, std::uint64_t seed, int threads, const py::object& progress) {
         EncoderOptions encoder{backbone, preprocess, cache, false};
         if (!views.empty()) encoder.views = views_from_text(views);
+        encoder.srgb = srgb;
         encoder.crop_margin = crop_margin;
         return audit_folder(folder, encoder, audit_options(suspects, seed, threads), progress);
       },
       py::arg("folder"), py::kw_only(), py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("views") = "",
-      py::arg("cache") = "", py::arg("crop_margin") = py::none(), py::arg("suspects") = 0.05, py::arg("seed") = 0,
-      py::arg("threads") = 0, py::arg("progress") = py::none());
+      py::arg("cache") = "", py::arg("srgb") = false, py::arg("crop_margin") = py::none(), py::arg("suspects") = 0.05,
+      py::arg("seed") = 0, py::arg("threads") = 0, py::arg("progress") = py::none());
 }
 
 }  // namespace annulus::python

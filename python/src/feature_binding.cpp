@@ -19,6 +19,7 @@
 #include "annulus/pipeline/provenance.h"
 #include "annulus/store/features/feature_file.h"
 #include "annulus/store/images/image_folder.h"
+#include "annulus/vision/image/colour_profile.h"
 #include "annulus/vision/image/image.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
@@ -94,12 +95,13 @@ py::array_t<float> encode_files(const Encoder& encoder, std::vector<std::string>
 
 // With a record of features, the encoder that made them; `images` give the ranges of an int8 network.
 std::shared_ptr<Encoder> open_for_python(const std::string& backbone, const std::string& preprocess,
-                                         const std::string& views, std::optional<double> crop_margin,
+                                         const std::string& views, bool srgb, std::optional<double> crop_margin,
                                          const std::string& precision, const std::vector<std::string>& images,
                                          const std::map<std::string, std::string>& record, const py::object& progress) {
   EncoderOptions options{backbone, preprocess, "", false, warn_user};
   options.precision = precision;
   options.views = views_of(views);
+  options.srgb = srgb;
   options.crop_margin = crop_margin;
   return without_lock(progress, [&](const ProgressCallback& heard) {
     if (record.empty()) return std::make_shared<Encoder>(open_encoder(options, heard, images));
@@ -116,6 +118,15 @@ Image image_of(const Pixels& pixels) {
   Image image = make_image(static_cast<std::size_t>(pixels.shape(1)), static_cast<std::size_t>(pixels.shape(0)));
   std::memcpy(image.pixels.get(), pixels.data(), 3 * image.width * image.height);
   return image;
+}
+
+// The pixels, with the colours of an ICC profile, as sRGB.
+py::array_t<std::uint8_t> srgb_pixels(const Pixels& pixels, const std::string& profile) {
+  Image image = image_of(pixels);
+  convert_to_srgb(image, std::as_bytes(std::span(profile)), {}, "image");
+  py::array_t<std::uint8_t> converted({image.height, image.width, std::size_t{3}});
+  std::memcpy(converted.mutable_data(), image.pixels.get(), 3 * image.width * image.height);
+  return converted;
 }
 
 // Rows of images in memory: `row_of(i, name)` gives that of image i.
@@ -170,12 +181,13 @@ void add_feature_set(py::module_& module) {
   module.def(
       "load_set",
       [](const std::filesystem::path& path, const std::string& backbone, const std::string& preprocess,
-         const std::string& cache, const std::filesystem::path& boxes, std::optional<double> crop_margin, int threads,
-         const std::string& views, const py::object& progress) {
+         const std::string& cache, const std::filesystem::path& boxes, bool srgb, std::optional<double> crop_margin,
+         int threads, const std::string& views, const py::object& progress) {
         return without_lock(progress, [&](const ProgressCallback& heard) {
           LoadOptions options;
           options.encoder = {backbone, preprocess, cache, false, warn_user};
           options.encoder.views = views_of(views);
+          options.encoder.srgb = srgb;
           options.encoder.crop_margin = crop_margin;
           options.boxes.file = boxes;
           options.threads = threads;
@@ -184,8 +196,9 @@ void add_feature_set(py::module_& module) {
         });
       },
       py::arg("path"), py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("cache") = "",
-      py::arg("boxes") = "", py::arg("crop_margin") = py::none(), py::arg("threads") = 0, py::arg("views") = "",
-      py::arg("progress") = py::none());
+      py::arg("boxes") = "", py::arg("srgb") = false, py::arg("crop_margin") = py::none(), py::arg("threads") = 0,
+      py::arg("views") = "", py::arg("progress") = py::none());
+  module.def("srgb_pixels", &srgb_pixels, py::arg("pixels"), py::arg("profile"));
 }
 
 }  // namespace
@@ -194,7 +207,7 @@ void add_features(py::module_& module) {
   add_feature_set(module);
   py::class_<Encoder, std::shared_ptr<Encoder>>(module, "Encoder")
       .def(py::init(&open_for_python), py::arg("backbone") = "", py::arg("preprocess") = "", py::arg("views") = "",
-           py::arg("crop_margin") = py::none(), py::arg("precision") = "",
+           py::arg("srgb") = false, py::arg("crop_margin") = py::none(), py::arg("precision") = "",
            py::arg("images") = std::vector<std::string>{}, py::arg("record") = std::map<std::string, std::string>{},
            py::arg("progress") = py::none())
       .def_readonly("name", &Encoder::name)
@@ -209,14 +222,16 @@ void add_features(py::module_& module) {
              py::arg("source"));
   module.def(
       "list_images",
-      [](const std::filesystem::path& root, const std::filesystem::path& boxes) {
+      [](const std::filesystem::path& root, const std::filesystem::path& boxes, double every, bool scenes) {
         ImageListOptions options;
         options.for_training = true;
         options.boxes.file = boxes;
+        options.frames.every = every;
+        options.frames.scenes = scenes;
         const ImageList list = list_images(root, options);
-        return py::make_tuple(list.paths, array_of(list.labels), list.class_names);
+        return py::make_tuple(list.paths, array_of(list.labels), list.class_names, array_of(list.groups));
       },
-      py::arg("root"), py::arg("boxes") = "");
+      py::arg("root"), py::arg("boxes") = "", py::arg("every") = 0.0, py::arg("scenes") = false);
 }
 
 }  // namespace annulus::python

@@ -109,12 +109,38 @@ def test_boxes_are_images_of_their_own(extractor, photos, tmp_path):
     images = annulus.list_images(photos, boxes=boxes)
     assert images.paths.tolist() == [f"{first}#xywh=0,0,8,16", f"{first}#xywh=4,4,8,8"]
     assert images.labels.tolist() == ["red", "red"]
+    assert images.groups[0] == images.groups[1], "boxes of a photo"
     picture = Image.open(first)
     expected = extractor.transform([picture.crop((0, 0, 8, 16)), picture.crop((4, 4, 12, 12))])
     assert np.array_equal(extractor.transform(images.paths), expected)
     wide = clone(extractor).set_params(crop_margin=0.5).fit()
     assert wide.provenance_["preprocessing"].endswith(" margin=0.5")
     assert np.array_equal(wide.transform(images.paths[1:]), extractor.transform([first]))
+
+
+def test_frames_of_videos_are_images_that_belong_together(extractor, test_data, tmp_path):
+    for label, name in (("a", "scenes.mp4"), ("b", "scenes.webm")):
+        (tmp_path / "clips" / label).mkdir(parents=True)
+        (tmp_path / "clips" / label / name).write_bytes((test_data / "videos" / name).read_bytes())
+    with pytest.raises(ValueError, match="JPEG"):
+        annulus.list_images(tmp_path / "clips")  # videos are passed over unless frames are wanted
+    images = annulus.list_images(tmp_path / "clips", every=1)
+    assert [path.rpartition("#")[2] for path in images.paths] == ["t=0", "t=1", "t=2"] * 2
+    assert images.labels.tolist() == ["a"] * 3 + ["b"] * 3 and images.groups.tolist() == [0] * 3 + [1] * 3
+    assert len(annulus.list_images(tmp_path / "clips", scenes=True)) >= 2
+    assert extractor.transform(images.paths).shape == (6, extractor.dimension_)
+
+
+def test_profiles_are_applied_to_files_bytes_and_pictures_alike(extractor, test_data):
+    plain, wide = extractor, clone(extractor).set_params(srgb=True).fit()
+    assert wide.provenance_["preprocessing"].endswith(" profile=srgb")
+    for name in ("p3.png", "p3_jpeg.jpg", "adobe.png", "grey.png", "srgb.png", "wrong.png"):
+        file = test_data / "profiles" / name
+        images = [file, file.read_bytes(), Image.open(file)]
+        rows = wide.transform(images)
+        assert np.array_equal(rows[0], rows[1]) and np.array_equal(rows[0], rows[2]), name
+        assert np.array_equal(rows[:1], plain.transform([file])) == (name in ("srgb.png", "wrong.png")), name
+    assert not np.array_equal(plain.transform([test_data / "profiles" / "p3.png"]), wide.transform([test_data / "profiles" / "p3.png"]))
 
 
 def test_copies_open_the_network_again(extractor, photos):
@@ -127,6 +153,7 @@ def test_copies_open_the_network_again(extractor, photos):
 
 def test_from_a_folder_to_a_model_and_back(extractor, photos, tmp_path, program):
     images = annulus.list_images(photos)
+    assert images.groups.tolist() == list(range(24)), "each on its own"
     assert len(images) == 24 and set(images.labels) == {"red", "green", "blue"}
     pipeline = make_pipeline(clone(extractor), CosineHead(learning_rate=1.0, calibrate=False))
     assert cross_val_score(pipeline, images.paths, images.labels, cv=3).mean() > 0.9

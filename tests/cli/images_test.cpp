@@ -335,6 +335,40 @@ TEST_F(Images, PredictRejectsAnotherBackboneOrPreprocessing) {
   expect_complaint(run({"predict", model, features, "-q"}, false), 3, "preprocessing");
 }
 
+TEST_F(Images, EveryFormatIsReadAndProfilesAreFollowedWhereAskedFor) {
+  const std::filesystem::path data(ANNULUS_TEST_DATA);
+  const std::string folder = scratch_ / "formats";
+  std::filesystem::create_directories(folder);
+  const std::vector<std::string> files = {"photos/smooth.heic",  "photos/smooth.avif", "photos/lzw.tif",
+                                          "photos/blocks.gif",   "photos/boxes.jxl",   "photos/preview.dng",
+                                          "images/jpeg_420.jpg", "profiles/p3.webp",   "profiles/p3.png"};
+  for (const std::string& file : files) {
+    // Under another name too: content decides.
+    std::filesystem::copy(data / file, std::filesystem::path(folder) / (data / file).filename());
+    std::filesystem::copy(data / file, std::filesystem::path(folder) / ((data / file).filename().string() + ".jpg"));
+  }
+  const std::string features = scratch_ / "formats.safetensors";
+  const Outcome plain = run({"extract", folder, "--strict", "-o", features});
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  const Outcome again = run({"extract", folder, "--strict", "--srgb", "-o", scratch_ / "srgb.safetensors"});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+
+  const std::string wide = (data / "profiles/adobe.png").string();
+  const auto predicted = [&](const std::string& model) {
+    const std::vector<std::string> rest = {"--backbone", encoder_[1], "--cache", scratch_ / "cache", "-q"};
+    std::vector<std::string> arguments = {"predict", model, wide, "--format", "csv"};
+    arguments.insert(arguments.end(), rest.begin(), rest.end());
+    const Outcome outcome = run(arguments, false);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.out;
+  };
+  const std::string model = fit_model();
+  expect_complaint(run({"predict", model, folder, "--srgb", "-q"}), 3, "profile=srgb");
+  const std::string as_stored = predicted(model);
+  encoder_[3] = std::string(kRecipe) + " profile=srgb";
+  EXPECT_NE(predicted(fit_model()), as_stored) << "the model knows that its photos are converted";
+}
+
 TEST_F(Images, AFolderWithoutImagesIsRejected) {
   std::filesystem::create_directories(scratch_ / "empty");
   expect_complaint(run({"fit", scratch_ / "empty", "-q", "-o", scratch_ / "m.safetensors"}), 3, "empty");

@@ -2,18 +2,24 @@
 #include "annulus/pipeline/encode.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "annulus/base/error.h"
 #include "annulus/store/features/feature_file.h"
 #include "annulus/store/images/image_file.h"
 #include "annulus/vision/backbone/image_feature.h"
 #include "annulus/vision/image/svg.h"
+#include "annulus/vision/video/video_type.h"
 #include "tests/fixtures/expect_error.h"
+#include "tests/fixtures/killed_child.h"
 #include "tests/fixtures/needs_onnxruntime.h"
 #include "tests/fixtures/sample_features.h"
 #include "tests/fixtures/scratch_folder.h"
@@ -197,6 +203,109 @@ TEST_F(Encode, TheRecordNamesAllNetworks) {
   EXPECT_EQ(open_encoder_of(model, "m", same, {}).views, views_from_text("flip"));
   same.views = PhotoViews{};
   EXPECT_FALSE(open_encoder_of(model, "m", same, {}).views.any());
+}
+
+TEST_F(Encode, ProfilesAreAppliedWhereAskedFor) {
+  const std::string photo = std::string(ANNULUS_TEST_DATA) + "/profiles/adobe.png";
+  EncoderOptions options;
+  options.backbone = network("vector");
+  options.preprocess = "unit resize=8x8 crop=none";
+  const auto row_of = [&](const Encoder& encoder, const std::string& path) {
+    return encode_image(load_image_bytes(path, 1 << 20), "it", encoder);
+  };
+  const auto as_stored = row_of(open_encoder(options, {}), photo);
+  options.srgb = true;
+  const Encoder encoder = open_encoder(options, {});
+  EXPECT_TRUE(feature_provenance(encoder).at("preprocessing").ends_with(" exif=apply profile=srgb"));
+  const auto converted = row_of(encoder, photo);
+  EXPECT_NE(converted, as_stored);
+  // Pillow's conversion, within a level of 255.
+  const auto expected = row_of(encoder, std::string(ANNULUS_TEST_DATA) + "/profiles/adobe.srgb.png");
+  for (std::size_t j = 0; j < converted.size(); ++j) EXPECT_NEAR(converted[j], expected[j], 0.02) << j;
+  list_ = list_images(photo);
+  EXPECT_EQ(copied(rows_of(encode(encoder)).row(0)), converted) << "from a list";
+  EXPECT_EQ(row_of(encoder, std::string(ANNULUS_TEST_DATA) + "/profiles/srgb.png").size(), converted.size());
+
+  Model model;
+  model.provenance = feature_provenance(encoder);
+  EncoderOptions same;
+  same.backbone = network("vector");
+  EXPECT_TRUE(open_encoder_of(model, "m", same, {}).parts.front().recipe.to_srgb) << "as the model was trained";
+  options.srgb = false;
+  model.provenance = feature_provenance(open_encoder(options, {}));
+  same.srgb = true;
+  expect_error(ErrorKind::kInput, "preprocessing", [&] { open_encoder_of(model, "m", same, {}); });
+}
+
+TEST_F(Encode, JoinedNetworksDecodeAlike) {
+  EncoderOptions options;
+  options.backbone = network("vector") + "+" + network("tokens");
+  for (const std::string other : {"exif=ignore", "profile=srgb"}) {
+    options.preprocess = "unit resize=8x8 crop=none + unit resize=8x8 crop=none " + other;
+    expect_error(ErrorKind::kUsage, "the same exif= and profile= for all joined networks",
+                 [&] { open_encoder(options, {}); });
+  }
+}
+
+// Photos, boxes in them, and frames of a video.
+ImageList photos_boxes_and_frames(const std::filesystem::path& folder) {
+  ImageList list = list_images(folder / "photos");
+  const std::vector<std::string> photos = list.paths;
+  for (std::size_t i = 0; i < photos.size(); ++i) {
+    for (const char* const box : {"#xywh=0,0,8,16", "#xywh=percent:50,0,50,100"}) {
+      list.paths.push_back(photos[i] + box);
+      list.labels.push_back(list.labels[i]);
+      list.is_train.push_back(list.is_train[i]);
+    }
+  }
+  for (std::size_t quarter = 0; reads_videos() && quarter < 12; ++quarter) {
+    list.paths.push_back(
+        fmt::format("{}/videos/scenes.mp4#t={}", ANNULUS_TEST_DATA, 0.25 * static_cast<double>(quarter)));
+    list.labels.push_back(0);
+    list.is_train.push_back(1);
+  }
+  return list;
+}
+
+ExtractReport encode_all(const std::filesystem::path& folder, const std::string& cache,
+                         const ProgressCallback& progress = {}) {
+  EncoderOptions options;
+  options.backbone = network("vector") + "+" + network("tokens");
+  options.preprocess = "unit resize=8x8 crop=none profile=srgb";
+  options.views = views_from_text("flip");
+  ExtractOptions extraction;
+  extraction.cache = folder / cache;
+  extraction.threads = 2;
+  return encode_to_file(photos_boxes_and_frames(folder), open_encoder(options, {}), extraction,
+                        folder / "f.safetensors", progress);
+}
+
+// Run by the next test in a process of its own.
+TEST(EncodeChild, DISABLED_EncodesSlowly) {
+  encode_all(std::getenv("ANNULUS_ENCODE_TEST"), "cache", [](const Progress&) { return ::usleep(2000) == 0; });
+}
+
+TEST_F(Encode, KilledAgainAndAgainItLosesAndDoublesNothing) {
+  std::filesystem::create_directory(folder_ / "photos");
+  for (const char* const name : {"train", "test"}) std::filesystem::rename(folder_ / name, folder_ / "photos" / name);
+  const ExtractReport fresh = encode_all(folder_.path(), "untouched");
+  const std::size_t all = 4 * photos_boxes_and_frames(folder_.path()).paths.size();
+  EXPECT_EQ(fresh.computed, all) << "two views by two networks";
+  const std::string checksum = content_checksum(read_features(folder_ / "f.safetensors"));
+  std::filesystem::remove(folder_ / "f.safetensors");
+
+  ::setenv("ANNULUS_ENCODE_TEST", folder_.path().c_str(), 1);
+  for (const std::size_t percent : {1U, 20U, 45U, 55U, 80U}) {
+    const std::size_t enough = std::max<std::size_t>(1, all * percent / 100);
+    ASSERT_NO_FATAL_FAILURE(run_and_kill("EncodeChild.*", folder_ / "cache", enough));
+    ASSERT_GE(cached_rows(folder_ / "cache"), enough);
+  }
+  std::filesystem::remove(folder_ / "f.safetensors");
+  const std::size_t kept = cached_rows(folder_ / "cache");
+  const ExtractReport report = encode_all(folder_.path(), "cache");
+  EXPECT_EQ(report.cached, kept);
+  EXPECT_EQ(report.computed, all - kept);
+  EXPECT_EQ(content_checksum(read_features(folder_ / "f.safetensors")), checksum);
 }
 
 TEST_F(Encode, JoinsDifferentNetworksAlone) {

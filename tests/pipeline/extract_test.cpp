@@ -2,11 +2,8 @@
 #include "annulus/pipeline/extract.h"
 
 #include <gtest/gtest.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -18,9 +15,8 @@
 #include "annulus/vision/image/svg.h"
 #include "annulus/vision/preprocess/preprocess.h"
 #include "tests/fixtures/expect_error.h"
+#include "tests/fixtures/killed_child.h"
 #include "tests/fixtures/needs_onnxruntime.h"
-
-extern char** environ;
 
 namespace annulus {
 namespace {
@@ -267,16 +263,6 @@ TEST_F(ExtractTest, ACacheThatFailsIsNoFaultOfTheImages) {
                [&] { run("f.safetensors", options, cut_off_cache); });
 }
 
-std::size_t cached_rows(const std::filesystem::path& cache) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(cache, error)) {
-    if (entry.path().extension() != ".keys") continue;
-    const auto size = std::filesystem::file_size(entry.path(), error);
-    if (!error && size > 64) return static_cast<std::size_t>((size - 64) / 40);
-  }
-  return 0;
-}
-
 // Run by the next test in a process of its own.
 TEST(ExtractChild, DISABLED_ExtractsSlowly) {
   const std::filesystem::path folder = std::getenv("ANNULUS_EXTRACT_TEST");
@@ -286,23 +272,6 @@ TEST(ExtractChild, DISABLED_ExtractsSlowly) {
   const auto pause = [](const Progress&) { return usleep(2000) == 0; };
   extract(list_images(folder / "images"), Backbone(model("vector")), recipe_from_text(kRecipe), options,
           folder / "f.safetensors", pause);
-}
-
-// Starts that process and kills it once so many rows are in the cache, if it is still there.
-void extract_and_kill(const std::filesystem::path& folder, std::size_t enough) {
-  std::string program = "/proc/self/exe";
-  std::string filter = "--gtest_filter=ExtractChild.*";
-  std::string disabled = "--gtest_also_run_disabled_tests";
-  std::string quiet = "--gtest_brief=1";
-  char* const arguments[] = {program.data(), filter.data(), disabled.data(), quiet.data(), nullptr};
-  pid_t child = 0;
-  ASSERT_EQ(posix_spawn(&child, program.c_str(), nullptr, nullptr, arguments, environ), 0);
-  while (cached_rows(folder / "cache") < enough) {
-    if (waitpid(child, nullptr, WNOHANG) != 0) return;
-    usleep(500);
-  }
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
 }
 
 TEST_F(ExtractTest, KilledAgainAndAgainItLosesAndDoublesNothing) {
@@ -317,7 +286,7 @@ TEST_F(ExtractTest, KilledAgainAndAgainItLosesAndDoublesNothing) {
   for (const std::size_t enough : {1U, 9U, 30U, 31U, 70U, 110U, 150U}) {
     constexpr int kTries = 5;  // to kill it before it ends, where much is left to do
     for (int i = 0; i < kTries; ++i) {
-      ASSERT_NO_FATAL_FAILURE(extract_and_kill(folder_, enough));
+      ASSERT_NO_FATAL_FAILURE(run_and_kill("ExtractChild.*", folder_ / "cache", enough));
       if (enough > 40 || !std::filesystem::exists(folder_ / "f.safetensors")) break;
       std::filesystem::remove(folder_ / "f.safetensors");
       std::filesystem::remove_all(folder_ / "cache");

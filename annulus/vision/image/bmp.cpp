@@ -37,7 +37,7 @@ class BmpFile {
       if (width_ * height_ > kFreeBmpPixels && width_ * height_ / kMaxBmpPixelsPerByte > file_.size()) cannot_hold();
       read_palette();
       image = make_image(width_, height_);
-      read_runs(image);
+      read_runs(image, limits);
     } else {
       // Rows are filled up to a multiple of four bytes.
       const std::size_t row_bytes = (width_ * bits_ + 31) / 32 * 4;
@@ -45,6 +45,7 @@ class BmpFile {
       if (bits_ <= 8) read_palette();
       image = make_image(width_, height_);
       for (std::size_t y = 0; y < height_; ++y) {
+        check_decode_time(limits, source_);
         read_row(pixels_ + y * row_bytes, image.rows().row(top_down_ ? y : height_ - 1 - y).data());
       }
     }
@@ -169,7 +170,8 @@ class BmpFile {
   }
 
   // Pairs of bytes: a count and a colour (or two, of 4 bits, in turn); a count of 0 begins an escape.
-  void read_runs(Image& image) const {
+  void read_runs(Image& image, const DecodeLimits& limits) const {
+    constexpr std::size_t kRunsBetweenLooks = 1024;  // at the clock
     for (std::size_t i = 0; i < width_ * height_; ++i) put(0, &image.pixels[3 * i]);
     std::size_t at = pixels_;
     std::size_t x = 0;
@@ -181,7 +183,8 @@ class BmpFile {
     const auto colour_at = [&](std::uint32_t value, std::size_t i) {
       return bits_ == 8 ? std::size_t{value} : std::size_t{i % 2 == 0 ? value >> 4 : value & 15U};
     };
-    while (y < height_) {
+    for (std::size_t runs = 0; y < height_; ++runs) {
+      if (runs % kRunsBetweenLooks == 0) check_decode_time(limits, source_);
       const std::uint32_t count = number(at, 1);
       const std::uint32_t value = number(at + 1, 1);
       at += 2;

@@ -3,15 +3,18 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "annulus/vision/image/image.h"
 
 namespace annulus {
 
-// The result of a decoder: pixels as stored, and the EXIF orientation (1 to 8, 1 if there is none).
+// The result of a decoder: pixels as stored, the EXIF orientation (1 to 8, 1 if there is none), and the ICC profile of
+// the colours, empty if there is none.
 struct DecodedImage {
   Image image;
   int orientation = 1;
+  std::vector<std::byte> profile{};
 };
 
 // The orientation in an EXIF block (a TIFF header and directory, with or without "Exif\0\0" in front); 1 if the block

@@ -6,8 +6,10 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "annulus/base/error.h"
+#include "annulus/vision/image/colour_profile.h"
 #include "annulus/vision/image/image_type.h"
 
 namespace annulus {
@@ -18,6 +20,7 @@ struct ReleaseHeif {
   void operator()(heif_image_handle* handle) const { heif_image_handle_release(handle); }
   void operator()(heif_image* image) const { heif_image_release(image); }
   void operator()(heif_decoding_options* options) const { heif_decoding_options_free(options); }
+  void operator()(heif_color_profile_nclx* colours) const { heif_nclx_color_profile_free(colours); }
 };
 template <class Type>
 using HeifPointer = std::unique_ptr<Type, ReleaseHeif>;
@@ -42,6 +45,37 @@ void check(const heif_error& error, const HeifSource& source) {
   std::string_view message = error.message;
   while (message.ends_with('\n') || message.ends_with('.')) message.remove_suffix(1);
   fail(ErrorKind::kFormat, "{}: the {} file cannot be decoded: {}", source.name, source.format, message);
+}
+
+// Colours are stated by an ICC profile, or by a number for the primaries and one for the curve. Curves of pictures with
+// a high dynamic range are left alone.
+std::vector<std::byte> profile_of(const heif_image_handle* handle) {
+  const std::size_t size = heif_image_handle_get_raw_color_profile_size(handle);
+  std::vector<std::byte> profile(size);
+  if (size != 0 && heif_image_handle_get_raw_color_profile(handle, profile.data()).code == heif_error_Ok) {
+    return profile;
+  }
+  heif_color_profile_nclx* found = nullptr;
+  heif_image_handle_get_nclx_color_profile(handle, &found);
+  const HeifPointer<heif_color_profile_nclx> colours(found);
+  if (!colours || (colours->color_primaries != heif_color_primaries_SMPTE_EG_432_1 &&
+                   colours->color_primaries != heif_color_primaries_ITU_R_BT_2020_2_and_2100_0)) {
+    return {};
+  }
+  switch (colours->transfer_characteristics) {
+    case heif_transfer_characteristic_ITU_R_BT_709_5:
+    case heif_transfer_characteristic_unspecified:
+    case heif_transfer_characteristic_ITU_R_BT_601_6:
+    case heif_transfer_characteristic_IEC_61966_2_1:
+    case heif_transfer_characteristic_ITU_R_BT_2020_2_10bit:
+    case heif_transfer_characteristic_ITU_R_BT_2020_2_12bit:
+      return profile_of_primaries({{{colours->color_primary_red_x, colours->color_primary_red_y},
+                                    {colours->color_primary_green_x, colours->color_primary_green_y},
+                                    {colours->color_primary_blue_x, colours->color_primary_blue_y},
+                                    {colours->color_primary_white_x, colours->color_primary_white_y}}});
+    default:
+      return {};
+  }
 }
 
 void copy_rows(const heif_image* decoded, Image& image, const HeifSource& source) {
@@ -83,7 +117,7 @@ DecodedImage decode_heif(std::span<const std::byte> file, const DecodeLimits& li
   const std::size_t height = size_of(heif_image_get_height(pixels, heif_channel_interleaved));
   // The coded pictures may be of another size than the file states.
   check_image_size(width, height, limits, source.format, name);
-  DecodedImage result{make_image(width, height), 1};
+  DecodedImage result{make_image(width, height), 1, profile_of(handle.get())};
   copy_rows(pixels, result.image, source);
   return result;
 }

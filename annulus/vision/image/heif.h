@@ -10,7 +10,7 @@
 
 namespace annulus {
 
-// The primary image, grids put together, 8 to 12 bits, alpha and colour profiles ignored. Rotations and mirrorings that
+// The primary image, grids put together, 8 to 12 bits, alpha ignored. Rotations and mirrorings that
 // the file asks for are applied, as the format demands of every reader, so the orientation is always 1.
 DecodedImage decode_heif(std::span<const std::byte> file, const DecodeLimits& limits, std::string_view source);
 

@@ -10,6 +10,7 @@
 #include "annulus/base/error.h"
 #include "annulus/vision/image/bmp.h"
 #include "annulus/vision/image/camera_raw.h"
+#include "annulus/vision/image/colour_profile.h"
 #include "annulus/vision/image/exif.h"
 #include "annulus/vision/image/gif.h"
 #include "annulus/vision/image/heif.h"
@@ -142,6 +143,7 @@ Image decode_image(std::span<const std::byte> file, const DecodeOptions& options
   }
   check_decode_time(options.limits, source);
   DecodedImage decoded = decode_as(*type, file, options.limits, source);
+  if (options.to_srgb) convert_to_srgb(decoded.image, decoded.profile, options.limits, source);
   if (!options.apply_exif || decoded.orientation == 1) return std::move(decoded.image);
   return turned_upright(decoded.image, decoded.orientation);
 }

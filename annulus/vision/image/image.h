@@ -38,14 +38,16 @@ struct DecodeLimits {
 
 struct DecodeOptions {
   bool apply_exif = true;  // turn the image upright as its EXIF orientation says
+  bool to_srgb = false;    // convert its colours to sRGB as its ICC profile says
   DecodeLimits limits{};
 };
 
 // Decodes an image file of any format of image_formats() to RGB. The format is recognised by content. Pixels are those
-// of Pillow's convert("RGB"): transparency is dropped, CMYK is read by Adobe's convention, colour profiles are not
-// applied; only 16-bit grey differs (its high byte is kept, where Pillow clips to white). `source` names the file in
-// errors. Throws Error{kFormat} for damaged, truncated or unknown files and files beyond the limits, Error{kCancelled}
-// after the deadline, which is heard between rows, scans or blocks; WebP, HEIC and AVIF are decoded in one call.
+// of Pillow's convert("RGB"): transparency is dropped, CMYK is read by Adobe's convention, colour profiles are
+// applied where options ask for it; only 16-bit grey differs (its high byte is kept, where Pillow clips to white).
+// `source` names the file in errors. Throws Error{kFormat} for damaged, truncated or unknown files and files beyond the
+// limits, Error{kCancelled} after the deadline, which is heard between rows, scans, blocks or pieces; HEIC and AVIF are
+// decoded in one call.
 Image decode_image(std::span<const std::byte> file, const DecodeOptions& options, std::string_view source);
 
 // Throws Error{kFormat} when an image of that size is beyond the limits; used by the decoders.

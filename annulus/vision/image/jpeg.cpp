@@ -6,6 +6,7 @@
 #include <csetjmp>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -43,7 +44,10 @@ class JpegFile {
     };
     info_.client_data = this;
   }
-  ~JpegFile() { jpeg_destroy_decompress(&info_); }
+  ~JpegFile() {
+    std::free(profile_);
+    jpeg_destroy_decompress(&info_);
+  }
   JpegFile(const JpegFile&) = delete;
   JpegFile& operator=(const JpegFile&) = delete;
 
@@ -53,7 +57,10 @@ class JpegFile {
     jpeg_create_decompress(&info_);
     jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(file.data()), file.size());
     jpeg_save_markers(&info_, JPEG_APP0 + 1, 0xFFFF);
+    jpeg_save_markers(&info_, JPEG_APP0 + 2, 0xFFFF);
     jpeg_read_header(&info_, TRUE);
+    // Without a profile, or with a damaged one, it stays empty.
+    if (jpeg_read_icc_profile(&info_, &profile_, &profile_bytes_) == FALSE) profile_bytes_ = 0;
     return true;
   }
 
@@ -76,6 +83,9 @@ class JpegFile {
   }
 
   const jpeg_decompress_struct& info() const { return info_; }
+  std::span<const std::byte> profile() const {
+    return std::as_bytes(std::span(profile_, profile_ == nullptr ? 0 : profile_bytes_));
+  }
   std::string message() const { return message_.data(); }
   bool is_late() const { return late_; }
   bool is_cut_short() const { return info_.err->msg_code == JWRN_JPEG_EOF; }
@@ -107,6 +117,8 @@ class JpegFile {
   jpeg_decompress_struct info_{};
   jpeg_error_mgr errors_{};
   jpeg_progress_mgr progress_{};
+  JOCTET* profile_ = nullptr;
+  unsigned profile_bytes_ = 0;
   std::jmp_buf jump_{};
   std::array<char, JMSG_LENGTH_MAX> message_{};
 };
@@ -184,6 +196,7 @@ DecodedImage decode_jpeg(std::span<const std::byte> file, const DecodeLimits& li
     read_cmyk(jpeg, decoded.image, limits, source);
   } else {
     read_rgb(jpeg, decoded.image, limits, source);
+    decoded.profile.assign(jpeg.profile().begin(), jpeg.profile().end());
   }
   return decoded;
 }

@@ -4,10 +4,13 @@
 #include <jxl/decode.h>
 #include <jxl/parallel_runner.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "annulus/base/error.h"
+#include "annulus/vision/image/colour_profile.h"
 
 namespace annulus {
 namespace {
@@ -15,6 +18,19 @@ namespace {
 struct ReleaseJxl {
   void operator()(JxlDecoder* decoder) const { JxlDecoderDestroy(decoder); }
 };
+
+// Of the pixels as they are given, which are in the file's colours or in sRGB.
+std::vector<std::byte> profile_of(const JxlDecoder* decoder) {
+  std::size_t size = 0;
+  if (JxlDecoderGetICCProfileSize(decoder, nullptr, JXL_COLOR_PROFILE_TARGET_DATA, &size) != JXL_DEC_SUCCESS) return {};
+  std::vector<std::byte> profile(std::min(size, kMaxProfileBytes));
+  if (JxlDecoderGetColorAsICCProfile(decoder, nullptr, JXL_COLOR_PROFILE_TARGET_DATA,
+                                     reinterpret_cast<std::uint8_t*>(profile.data()),
+                                     profile.size()) != JXL_DEC_SUCCESS) {
+    return {};
+  }
+  return profile;
+}
 
 [[noreturn]] void reject_jxl(std::string_view why, std::string_view source) {
   fail(ErrorKind::kFormat, "{}: the JPEG XL file cannot be decoded: {}", source, why);
@@ -39,7 +55,7 @@ DecodedImage decode_jxl(std::span<const std::byte> file, const DecodeLimits& lim
   JxlDecoder* decoder = owner.get();
   DecodeLimits timed = limits;
   if (decoder == nullptr || JxlDecoderSetParallelRunner(decoder, run_in_time, &timed) != 0 ||
-      JxlDecoderSubscribeEvents(decoder, JXL_DEC_BASIC_INFO | JXL_DEC_FULL_IMAGE) != 0 ||
+      JxlDecoderSubscribeEvents(decoder, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_FULL_IMAGE) != 0 ||
       JxlDecoderSetInput(decoder, reinterpret_cast<const std::uint8_t*>(file.data()), file.size()) != 0) {
     fail(ErrorKind::kInternal, "{}: the JPEG XL library could not start", source);
   }
@@ -55,6 +71,9 @@ DecodedImage decode_jxl(std::span<const std::byte> file, const DecodeLimits& lim
         decoded.image = make_image(info.xsize, info.ysize);
         break;
       }
+      case JXL_DEC_COLOR_ENCODING:
+        decoded.profile = profile_of(decoder);
+        break;
       case JXL_DEC_NEED_IMAGE_OUT_BUFFER: {
         std::size_t size = 0;
         Image& image = decoded.image;

@@ -164,7 +164,12 @@ DecodedImage decode_png(std::span<const std::byte> file, const DecodeLimits& lim
 
   Palette palette{};
   if (header.color_type == SPNG_COLOR_TYPE_INDEXED) palette = read_palette(context.get(), source);
-  DecodedImage decoded{make_image(header.width, header.height), 1};
+  spng_iccp stored_profile{};
+  std::span<const std::byte> profile;
+  if (spng_get_iccp(context.get(), &stored_profile) == 0) {
+    profile = std::as_bytes(std::span(stored_profile.profile, stored_profile.profile_len));
+  }
+  DecodedImage decoded{make_image(header.width, header.height), 1, {profile.begin(), profile.end()}};
   read_rows(context.get(), header, stored_bytes / header.height, RowConverter(header, palette), decoded.image, limits,
             source);
 

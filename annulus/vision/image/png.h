@@ -10,7 +10,7 @@
 
 namespace annulus {
 
-// Every colour type and bit depth, interlaced or not. Alpha, gamma and colour profiles are ignored; of 16-bit samples
+// Every colour type and bit depth, interlaced or not. Alpha and gamma are ignored; of 16-bit samples
 // the high byte is kept. An animation gives its default image.
 DecodedImage decode_png(std::span<const std::byte> file, const DecodeLimits& limits, std::string_view source);
 

@@ -112,6 +112,14 @@ std::size_t rows_together(TIFF* tiff, std::size_t height) {
   return std::clamp<std::size_t>(rows, 1, height);
 }
 
+std::vector<std::byte> profile_of(TIFF* tiff) {
+  std::uint32_t count = 0;
+  const void* data = nullptr;
+  if (TIFFGetField(tiff, TIFFTAG_ICCPROFILE, &count, &data) == 0 || data == nullptr) return {};
+  const auto* bytes = static_cast<const std::byte*>(data);
+  return {bytes, bytes + count};
+}
+
 class TiffConverter {
  public:
   TiffConverter(TIFF* tiff, const TiffBytes& bytes, std::string_view source) : bytes_(bytes), source_(source) {
@@ -171,7 +179,7 @@ DecodedImage decode_tiff(std::span<const std::byte> file, const DecodeLimits& li
   forget_alpha(tiff.get());
   bytes.error.clear();  // of tags that do not matter
 
-  DecodedImage decoded{make_image(width, height), orientation};
+  DecodedImage decoded{make_image(width, height), orientation, profile_of(tiff.get())};
   TiffConverter(tiff.get(), bytes, source).convert(decoded.image, rows_together(tiff.get(), height), limits);
   return decoded;
 }

@@ -4,6 +4,7 @@
 #include <webp/decode.h>
 #include <webp/demux.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -15,6 +16,7 @@ namespace {
 struct ReleaseDecoder {
   void operator()(WebPDemuxer* demuxer) const { WebPDemuxDelete(demuxer); }
   void operator()(WebPAnimDecoder* decoder) const { WebPAnimDecoderDelete(decoder); }
+  void operator()(WebPIDecoder* decoder) const { WebPIDelete(decoder); }
 };
 
 const std::uint8_t* data_of(std::span<const std::byte> file) {
@@ -31,20 +33,28 @@ const std::uint8_t* data_of(std::span<const std::byte> file) {
   fail(ErrorKind::kFormat, "{}: the WebP file cannot be decoded: its data is damaged", source);
 }
 
-int orientation_of(std::span<const std::byte> file) {
-  const WebPData data{data_of(file), file.size()};
-  const std::unique_ptr<WebPDemuxer, ReleaseDecoder> demuxer(WebPDemux(&data));
-  if (!demuxer) return 1;
+std::span<const std::byte> find_chunk(const WebPDemuxer* demuxer, const char* name) {
   WebPChunkIterator chunk{};
-  int orientation = 1;
-  if (WebPDemuxGetChunk(demuxer.get(), "EXIF", 1, &chunk) != 0) {
-    orientation = exif_orientation(std::as_bytes(std::span(chunk.chunk.bytes, chunk.chunk.size)));
+  std::span<const std::byte> found;
+  if (WebPDemuxGetChunk(demuxer, name, 1, &chunk) != 0) {
+    found = std::as_bytes(std::span(chunk.chunk.bytes, chunk.chunk.size));  // lies within the file
   }
   WebPDemuxReleaseChunkIterator(&chunk);
-  return orientation;
+  return found;
 }
 
-void decode_still(std::span<const std::byte> file, Image& image, std::string_view source) {
+void read_metadata(std::span<const std::byte> file, DecodedImage& decoded) {
+  const WebPData data{data_of(file), file.size()};
+  const std::unique_ptr<WebPDemuxer, ReleaseDecoder> demuxer(WebPDemux(&data));
+  if (!demuxer) return;
+  decoded.orientation = exif_orientation(find_chunk(demuxer.get(), "EXIF"));
+  const std::span<const std::byte> profile = find_chunk(demuxer.get(), "ICCP");
+  decoded.profile.assign(profile.begin(), profile.end());
+}
+
+// The library is given the file a piece at a time, and the clock is looked at between.
+void decode_still(std::span<const std::byte> file, Image& image, const DecodeLimits& limits, std::string_view source) {
+  constexpr std::size_t kPiece = std::size_t{1} << 16;
   WebPDecoderConfig config;
   if (WebPInitDecoderConfig(&config) == 0) {
     fail(ErrorKind::kInternal, "{}: the WebP library is not the version this program was built for", source);
@@ -54,7 +64,13 @@ void decode_still(std::span<const std::byte> file, Image& image, std::string_vie
   config.output.u.RGBA.rgba = image.pixels.get();
   config.output.u.RGBA.stride = static_cast<int>(3 * image.width);
   config.output.u.RGBA.size = 3 * image.width * image.height;
-  const VP8StatusCode status = WebPDecode(data_of(file), file.size(), &config);
+  const std::unique_ptr<WebPIDecoder, ReleaseDecoder> decoder(WebPIDecode(nullptr, 0, &config));
+  VP8StatusCode status = decoder ? VP8_STATUS_SUSPENDED : VP8_STATUS_OUT_OF_MEMORY;
+  for (std::size_t at = 0; status == VP8_STATUS_SUSPENDED && at < file.size();) {
+    check_decode_time(limits, source);
+    at = std::min(file.size(), at + kPiece);
+    status = WebPIUpdate(decoder.get(), data_of(file), at);
+  }
   if (status != VP8_STATUS_OK) reject(status, source);
 }
 
@@ -87,11 +103,12 @@ DecodedImage decode_webp(std::span<const std::byte> file, const DecodeLimits& li
   const auto height = static_cast<std::size_t>(features.height);
   check_image_size(width, height, limits, "WebP", source);
 
-  DecodedImage decoded{make_image(width, height), orientation_of(file)};
+  DecodedImage decoded{make_image(width, height)};
+  read_metadata(file, decoded);
   if (features.has_animation != 0) {
     decode_first_frame(file, decoded.image, source);
   } else {
-    decode_still(file, decoded.image, source);
+    decode_still(file, decoded.image, limits, source);
   }
   return decoded;
 }

@@ -184,6 +184,7 @@ void preprocess(const Image& image, const PreprocessRecipe& recipe, std::span<fl
 DecodeOptions decode_options(const PreprocessRecipe& recipe) {
   DecodeOptions options;
   options.apply_exif = recipe.apply_exif;
+  options.to_srgb = recipe.to_srgb;
   return options;
 }
 

@@ -33,10 +33,13 @@ constexpr std::array kChannelOrders = {Word<ChannelOrder>{"rgb", ChannelOrder::k
 constexpr std::array kLayouts = {Word<ChannelLayout>{"nchw", ChannelLayout::kNchw},
                                  Word<ChannelLayout>{"nhwc", ChannelLayout::kNhwc}};
 constexpr std::array kExifWords = {Word<bool>{"apply", true}, Word<bool>{"ignore", false}};
+constexpr std::array kProfileWords = {Word<bool>{"srgb", true}, Word<bool>{"ignore", false}};
 
 constexpr std::array<std::string_view, 9> kKeys = {"resize", "interpolation", "crop",   "values", "mean",
                                                    "std",    "channels",      "layout", "exif"};
-constexpr std::string_view kMarginKey = "margin";  // may be missing
+// These may be missing.
+constexpr std::string_view kProfileKey = "profile";
+constexpr std::string_view kMarginKey = "margin";
 constexpr double kMostMargin = 10.0;
 
 template <class Words, class Value>
@@ -132,11 +135,13 @@ void set_field(PreprocessRecipe& recipe, std::string_view key, std::string_view 
     recipe.layout = value_of(kLayouts, key, value);
   } else if (key == "exif") {
     recipe.apply_exif = value_of(kExifWords, key, value);
+  } else if (key == kProfileKey) {
+    recipe.to_srgb = value_of(kProfileWords, key, value);
   } else if (key == kMarginKey) {
     recipe.box_margin = margin_from(value);
   } else {
-    fail(ErrorKind::kUsage, "preprocessing: \"{}\" is not a field; expected one of {}, {}", key, fmt::join(kKeys, ", "),
-         kMarginKey);
+    fail(ErrorKind::kUsage, "preprocessing: \"{}\" is not a field; expected one of {}, {}, {}", key,
+         fmt::join(kKeys, ", "), kProfileKey, kMarginKey);
   }
 }
 
@@ -263,6 +268,7 @@ std::string to_text(const PreprocessRecipe& recipe) {
   if (uses_std(recipe.scaling)) text += fmt::format(" std={}", fmt::join(recipe.std, ","));
   text += fmt::format(" channels={} layout={} exif={}", word_of(kChannelOrders, recipe.channels),
                       word_of(kLayouts, recipe.layout), word_of(kExifWords, recipe.apply_exif));
+  if (recipe.to_srgb) text += fmt::format(" {}={}", kProfileKey, word_of(kProfileWords, recipe.to_srgb));
   if (recipe.box_margin != 0.0) text += fmt::format(" {}={}", kMarginKey, recipe.box_margin);
   return text;
 }

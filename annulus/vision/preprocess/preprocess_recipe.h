@@ -37,6 +37,7 @@ struct PreprocessRecipe {
   ChannelOrder channels = ChannelOrder::kRgb;
   ChannelLayout layout = ChannelLayout::kNchw;
   bool apply_exif = true;  // images are turned upright when decoded
+  bool to_srgb = false;    // colours are converted to sRGB by the ICC profile of the file when decoded
   // Where an example is a box in a picture: what is added on each side, as a fraction of the box's own width (height).
   double box_margin = 0;
 
@@ -51,8 +52,8 @@ struct PreprocessRecipe {
 // Throws Error{kUsage} naming the invalid field unless every image gives the same, valid size.
 void check_recipe(const PreprocessRecipe& recipe);
 
-// One line of key=value pairs, always in the same order: equal recipes have equal texts. "margin" is left out where it
-// is 0.
+// One line of key=value pairs, always in the same order: equal recipes have equal texts. "profile" is left out where
+// it is "ignore", "margin" where it is 0.
 std::string to_text(const PreprocessRecipe& recipe);
 
 // Reads to_text's form. A preset's name may stand first, and the pairs then change that preset:

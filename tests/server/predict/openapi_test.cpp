@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "annulus/base/base64.h"
+#include "annulus/pipeline/encode.h"
+#include "annulus/store/images/image_file.h"
 #include "annulus/vision/image/svg.h"
 #include "tests/fixtures/needs_onnxruntime.h"
 #include "tests/fixtures/running_server.h"
@@ -209,6 +212,26 @@ TEST_F(OpenApiImages, AnswersToImagesAreAsDescribed) {
   const RawResponse metadata = client.ask("GET", "/v2/models/small");
   EXPECT_EQ(Json::parse(metadata.body)["inputs"].size(), 2U);
   expect_described(description()["paths"]["/v2/models/{model}"]["get"], metadata, "metadata");
+}
+
+// Bytes are told by their content, whatever type the request states.
+TEST_F(OpenApiImages, EveryFormatIsPredictedAsByTheLibrary) {
+  ServeOptions options;
+  options.encoder.backbone = std::string(ANNULUS_TEST_DATA) + "/backbones/any_size.onnx";
+  options.encoder.preprocess = "unit resize=8x8 crop=none";
+  const Encoder encoder = open_encoder(options.encoder, {});
+  RunningServer running(options, {}, model_of_set(six_classes(5)));
+  RawClient client(running.port());
+  for (const char* const file : {"photos/smooth.heic", "photos/smooth.avif", "photos/lzw.tif", "photos/blocks.gif",
+                                 "photos/boxes.jxl", "photos/preview.dng", "images/webp_lossy.webp"}) {
+    const auto bytes = load_image_bytes(std::filesystem::path(ANNULUS_TEST_DATA) / file, std::size_t{1} << 20);
+    const std::string body(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const RawResponse answer = client.ask("POST", "/embed", body, {"Content-Type: image/jpeg"});
+    ASSERT_EQ(answer.status, 200) << file << " " << answer.body;
+    const Json embedded = Json::parse(answer.body)["embeddings"];
+    EXPECT_EQ(embedded.at(0).get<std::vector<float>>(), encode_image(bytes, file, encoder)) << file;
+    EXPECT_EQ(client.ask("POST", "/predict", body, {"Content-Type: image/jpeg"}).status, 200) << file;
+  }
 }
 
 }  // namespace

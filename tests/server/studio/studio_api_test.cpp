@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -80,6 +82,31 @@ TEST(StudioApi, CoversAreOnePicture) {
   for (int i = 0; i < 8; ++i) many += "," + ids[1];
   for (const std::string& wrong : {many, std::string(","), ids[1] + ",0123456789abcdef", ids[1] + ",,"}) {
     EXPECT_EQ(studio.with_key("GET", "/api/covers/" + wrong).status, 400) << wrong;
+  }
+}
+
+TEST(StudioApi, TakesPhotosOfEveryFormat) {
+  AskedStudio studio;
+  nlohmann::json header = {{"class", "owl"}, {"files", nlohmann::json::array()}};
+  std::string bytes;
+  for (const char* const file : {"photos/smooth.heic", "photos/smooth.avif", "photos/lzw.tif", "photos/blocks.gif",
+                                 "photos/boxes.jxl", "photos/preview.dng", "images/webp_lossy.webp"}) {
+    std::ifstream stream(std::string(ANNULUS_TEST_DATA) + "/" + file, std::ios::binary);
+    const std::string photo{std::istreambuf_iterator<char>(stream), {}};
+    header["files"].push_back({"photo.jpg", photo.size()});  // content decides
+    bytes += photo;
+  }
+  const Response added = studio.with_key("POST", "/api/photos", header.dump() + "\n" + bytes);
+  ASSERT_EQ(added.status, 200) << added.body;
+  const auto photos = nlohmann::json::parse(added.body)["photos"];
+  ASSERT_EQ(photos.size(), 7U);
+  for (const auto& photo : photos) {
+    EXPECT_EQ(photo["outcome"], "added") << added.body;
+    const Response answer = studio.with_key("GET", "/api/thumbnail/" + photo["id"].get<std::string>());
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    EXPECT_EQ(answer.content_type, "image/webp");
+    const Image picture = decode_image(std::as_bytes(std::span(answer.body)), {}, "the thumbnail");
+    EXPECT_GT(picture.width, picture.height) << photo["id"];
   }
 }
 

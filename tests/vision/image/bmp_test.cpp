@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "tests/fixtures/expect_error.h"
 #include "tests/fixtures/photo_fixtures.h"
 
 namespace annulus {
@@ -112,6 +113,16 @@ TEST(Bmp, CutLyingAndOddFilesAreRejectedInASentence) {
   EXPECT_EQ(
       photos::complaint(Bmp{2, 2, 8, 4, {}, rows24}.bytes()),
       "photo.jpg: the BMP file cannot be decoded: 8 bits a pixel with compression 4 are not read; save it as PNG");
+}
+
+TEST(Bmp, TheDeadlineIsHeardWithinTheFile) {
+  DecodeLimits late;
+  late.deadline = now();
+  for (const Bmp& bmp : {Bmp{2, 2, 24, 0, {}, std::string(16, '\0')}, with_palette(8, std::string("\0\1", 2), 1)}) {
+    const std::string text = bmp.bytes();
+    expect_error(ErrorKind::kCancelled, "longer than the time",
+                 [&] { decode_bmp(std::as_bytes(std::span(text)), late, "a"); });
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "annulus/vision/image/jpeg.h"
 #include "annulus/vision/image/png.h"
+#include "annulus/vision/image/webp.h"
 #include "tests/fixtures/expect_error.h"
 #include "tests/fixtures/image_fixtures.h"
 
@@ -155,6 +156,8 @@ TEST(DecodeImage, TheDeadlineIsHeard) {
                [&] { decode_jpeg(fixture_bytes("jpeg_progressive.jpg"), late.limits, "a"); });
   expect_error(ErrorKind::kCancelled, "longer than the time",
                [&] { decode_png(fixture_bytes("png_pillow.png"), late.limits, "a"); });
+  expect_error(ErrorKind::kCancelled, "longer than the time",
+               [&] { decode_webp(fixture_bytes("webp_lossy.webp"), late.limits, "a"); });
 }
 
 }  // namespace

@@ -65,6 +65,15 @@ TEST(PreprocessRecipe, TheMarginOfBoxesIsNamedWhereThereIsOne) {
   EXPECT_THROW(check_recipe(wide), Error);
 }
 
+TEST(PreprocessRecipe, ProfilesAreNamedWhereTheyAreApplied) {
+  const PreprocessRecipe recipe = recipe_from_text("unit margin=0.5 profile=srgb");
+  EXPECT_TRUE(recipe.to_srgb);
+  EXPECT_TRUE(to_text(recipe).ends_with(" exif=apply profile=srgb margin=0.5"));
+  EXPECT_EQ(recipe_from_text(to_text(recipe)), recipe);
+  EXPECT_EQ(to_text(recipe_from_text("unit profile=ignore")), to_text(recipe_from_text("unit")));
+  EXPECT_NE(rejection("unit profile=p3").find("expected one of srgb, ignore"), std::string::npos);
+}
+
 TEST(PreprocessRecipe, SizesOfTheOutput) {
   const PreprocessRecipe crop = recipe_from_text("imagenet crop=33x64");
   EXPECT_EQ(crop.output_width(), 33U);

@@ -87,7 +87,9 @@ TEST(Preprocess, RejectsTheWrongRoom) {
   EXPECT_THROW(preprocess(Image{}, preprocess_preset("imagenet"), tensor), Error);
 }
 
-TEST(Preprocess, TheRecipeDecidesAboutExif) {
+TEST(Preprocess, TheRecipeDecidesAboutExifAndProfiles) {
+  EXPECT_FALSE(decode_options(preprocess_preset("imagenet")).to_srgb);
+  EXPECT_TRUE(decode_options(recipe_from_text("imagenet profile=srgb")).to_srgb);
   EXPECT_TRUE(decode_options(preprocess_preset("imagenet")).apply_exif);
   EXPECT_FALSE(decode_options(recipe_from_text("imagenet exif=ignore")).apply_exif);
 }
