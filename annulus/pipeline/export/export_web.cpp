@@ -123,6 +123,14 @@ void check_web_folder(const std::filesystem::path& folder) {
 WebPage::WebPage(const Model& model, const Encoder& encoder, WebPageOptions options, const ProgressCallback& progress)
     : model_(model), encoder_(encoder), options_(std::move(options)) {
   check_false_reject(options_.false_reject);
+  for (const EncoderPart& part : encoder.parts) {
+    if (part.recipe.to_srgb) {
+      fail(ErrorKind::kInput,
+           "a page takes the colours of a photo as they are in its file: expected a model that was trained so, found "
+           "one whose photos are converted by their colour profiles ({})",
+           to_text(part.recipe));
+    }
+  }
   size_.model_bytes = onnx_file_bytes(model, encoder);
   runtime_ = fetch_web_runtime(progress);
   for (const char* name : kRuntimeNames) size_.runtime_bytes += std::filesystem::file_size(runtime_ / name);

@@ -135,6 +135,9 @@ TEST_F(ExportWeb, SaysWhatIsMissing) {
   runtime_.set_script("echo 'fetch: npm could not download it; is the network up?' >&2; exit 1");
   expect_error(ErrorKind::kIo, "downloaded once: fetch: npm could not download it",
                [&] { const WebPage page(model_, encoder_, {.title = "t"}); });
+  encoder_.parts.front().recipe.to_srgb = true;
+  expect_error(ErrorKind::kInput, "colour profiles (", [&] { const WebPage page(model_, encoder_, {.title = "t"}); });
+  encoder_.parts.front().recipe.to_srgb = false;
   encoder_.views.others = ViewKind::kRandom;
   encoder_.views.count = 3;
   expect_error(ErrorKind::kInput, "random views", [&] { const WebPage page(model_, encoder_, {.title = "t"}); });
