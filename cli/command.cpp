@@ -50,7 +50,9 @@ void add_splits(CLI::App& command, std::vector<std::string>& shots, std::size_t&
 
 std::string method_list() {
   std::string list = "Methods to compare:";
-  for (const Method& method : methods()) list += fmt::format(" {} ({});", method.name, method.summary);
+  for (const Method& method : methods()) {
+    list += fmt::format(" {} ({}{});", method.name, method.transductive() ? "transductive: " : "", method.summary);
+  }
   list.back() = '.';
   return list;
 }

@@ -9,6 +9,7 @@
 #include "annulus/pipeline/backbone_metric.h"
 #include "annulus/report/tables/episodes_report.h"
 #include "annulus/report/tables/protocol_report.h"
+#include "annulus/task/query_balance.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
 #include "cli/load_data.h"
@@ -24,6 +25,7 @@ struct EpisodesCommand {
   DataOptions features;
   EpisodesOptions protocol;
   std::string base;
+  std::string query_balance;
   std::string resume;
   std::string json;
   RunOptions run;
@@ -45,6 +47,7 @@ void run_episodes(const EpisodesCommand& options) {
   EpisodesOptions protocol = options.protocol;
   protocol.seed = options.run.seed;
   protocol.threads = options.run.threads;
+  if (!options.query_balance.empty()) protocol.query_balance = query_balance_from(options.query_balance);
   protocol.recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
   ProgressBar bar(options.run.quiet);
   const FeatureSet set = load_data(options.features, options.run.threads, bar);
@@ -63,8 +66,10 @@ void run_episodes(const EpisodesCommand& options) {
   if (!options.json.empty())
     write_output(options.json, episodes_json(report, protocol, options.features.path, metadata));
   if (options.json == "-") return;
-  fmt::print("{}-way episodes, {} queries per class, features of {} dimensions, {} episodes x {} {}\n{}{}{}{}",
-             protocol.ways, protocol.queries, report.dimension, protocol.episodes, protocol.seeds,
+  const std::string balance =
+      protocol.query_balance.dirichlet ? fmt::format(" on average ({})", to_string(protocol.query_balance)) : "";
+  fmt::print("{}-way episodes, {} queries per class{}, features of {} dimensions, {} episodes x {} {}\n{}{}{}{}",
+             protocol.ways, protocol.queries, balance, report.dimension, protocol.episodes, protocol.seeds,
              protocol.seeds == 1 ? "seed" : "seeds", episodes_table(report), rates_text(report),
              comparison_table(report.comparisons, "episode"), metadata_text(metadata));
 }
@@ -101,6 +106,10 @@ void add_episodes(CLI::App& app, Action& action) {
       ->type_name("NAME,...")
       ->capture_default_str();
   add_against(command, options->protocol.against);
+  add_query_balance(
+      command, options->query_balance,
+      "Test examples of an episode: balanced, as many of each class; dirichlet:A, fractions of the classes "
+      "from a Dirichlet distribution with concentration A. Without it, they are balanced");
   command.add_flag("--choose-lr", options->protocol.choose_learning_rate,
                    "Choose the learning rate of trained methods from 1e-5, ..., 1 on 20 extra episodes");
   add_resume(command, options->resume);

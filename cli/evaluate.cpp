@@ -10,6 +10,7 @@
 #include "annulus/pipeline/backbone_metric.h"
 #include "annulus/report/tables/protocol_report.h"
 #include "annulus/store/features/split_file.h"
+#include "annulus/task/query_balance.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
 #include "cli/load_data.h"
@@ -31,6 +32,7 @@ struct EvaluateOptions {
   std::uint64_t training_seed = 0;
   std::vector<std::string> methods{"ncm", "gda", "lda", "linear-svm", "baseline", "ibm2", "default"};
   std::string against;
+  std::string query_balance;
   std::string splits;
   std::string write_splits;
   std::vector<std::string> lists;
@@ -103,9 +105,12 @@ ManyWayReport evaluate_files(const EvaluateOptions& options, ManyWayOptions prot
 
 void print_report(const ManyWayReport& report, const RunMetadata& metadata) {
   const std::size_t split_count = report.results.front().runs.size();
-  fmt::print("{}-way, features of {} dimensions, {} test examples, {} {}\n{}{}{}", report.ways, report.dimension,
-             report.results.front().runs.front().query_examples, split_count, split_count == 1 ? "split" : "splits",
-             many_way_table(report), comparison_table(report.comparisons, "class"), metadata_text(metadata));
+  const std::string balance =
+      report.query_balance ? fmt::format(" ({})", to_string(*report.query_balance)) : std::string();
+  fmt::print("{}-way, features of {} dimensions, {} test examples{}, {} {}\n{}{}{}", report.ways, report.dimension,
+             report.results.front().runs.front().query_examples, balance, split_count,
+             split_count == 1 ? "split" : "splits", many_way_table(report),
+             comparison_table(report.comparisons, "class"), metadata_text(metadata));
 }
 
 void run_evaluate(const EvaluateOptions& options) {
@@ -120,6 +125,7 @@ void run_evaluate(const EvaluateOptions& options) {
   protocol.recipe = make_recipe(options.recipe, options.run.seed, options.run.threads);
 
   protocol.against = options.against;
+  if (!options.query_balance.empty()) protocol.query_balance = query_balance_from(options.query_balance);
   const std::unique_ptr<RunCacheFile> cache = open_run_cache(options.resume);
   if (cache) protocol.cached_runs = cache->runs();
 
@@ -154,6 +160,10 @@ void add_evaluate(CLI::App& app, Action& action) {
       ->type_name("NAME,...")
       ->capture_default_str();
   add_against(command, options->against);
+  add_query_balance(
+      command, options->query_balance,
+      "Draw the test examples: balanced, as many of each class; dirichlet:A, fractions of the classes from "
+      "a Dirichlet distribution with concentration A. Without it, all test examples are used");
   command.add_option("--splits", options->splits, "Use the splits of a split file, instead of --shots")
       ->type_name("FILE");
   command

@@ -17,6 +17,10 @@ void add_against(CLI::App& command, std::string& method) {
       ->type_name("NAME");
 }
 
+void add_query_balance(CLI::App& command, std::string& balance, const std::string& meaning) {
+  command.add_option("--query-balance", balance, meaning)->type_name("BALANCE");
+}
+
 void add_resume(CLI::App& command, std::string& file) {
   command
       .add_option("--resume", file, "Keep finished runs in FILE and reuse those it has: a run that was stopped goes on")

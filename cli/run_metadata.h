@@ -13,6 +13,8 @@ namespace annulus::cli {
 
 // --against of the protocols.
 void add_against(CLI::App& command, std::string& method);
+// --query-balance; `meaning` says what it does.
+void add_query_balance(CLI::App& command, std::string& balance, const std::string& meaning);
 // --resume of the protocols.
 void add_resume(CLI::App& command, std::string& file);
 // The file of cached runs. Where `file` is empty: none, or one that the processes of a launcher share.

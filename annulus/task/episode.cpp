@@ -10,6 +10,8 @@
 namespace annulus {
 namespace {
 
+constexpr std::uint64_t kBalanceNumbers = std::uint64_t{1} << 40;  // of a stream, from here on
+
 // `count` different numbers below `bound`, in random order; `used` counts the random numbers used so far.
 std::vector<std::uint32_t> draw_distinct(const RandomStream& stream, std::uint64_t& used, std::size_t bound,
                                          std::size_t count) {
@@ -58,9 +60,17 @@ Episode EpisodeSampler::draw(std::uint64_t seed, std::uint32_t number) const {
   Episode episode;
   episode.support.reserve(shape_.ways * shape_.shots);
   episode.query.reserve(shape_.ways * shape_.queries);
-  for (const std::uint32_t c : draw_distinct(stream, used, classes_.size(), shape_.ways)) {
-    const Groups& groups = classes_[c];
-    const auto chosen = draw_distinct(stream, used, groups.size(), shape_.shots + shape_.queries);
+  const auto drawn = draw_distinct(stream, used, classes_.size(), shape_.ways);
+  episode.query_counts.assign(shape_.ways, shape_.queries);
+  if (shape_.balance.dirichlet) {
+    std::vector<std::size_t> limits;
+    for (const std::uint32_t c : drawn) limits.push_back(classes_[c].size() - shape_.shots);
+    const auto fractions = draw_fractions(*shape_.balance.dirichlet, shape_.ways, stream, kBalanceNumbers);
+    episode.query_counts = apportion(fractions, shape_.ways * shape_.queries, limits);
+  }
+  for (std::size_t way = 0; way < drawn.size(); ++way) {
+    const Groups& groups = classes_[drawn[way]];
+    const auto chosen = draw_distinct(stream, used, groups.size(), shape_.shots + episode.query_counts[way]);
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       const auto& group = groups[chosen[i]];
       const std::size_t place = group.size() == 1 ? 0 : stream.below(used++, group.size());

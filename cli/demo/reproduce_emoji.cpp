@@ -25,11 +25,11 @@
 namespace annulus::cli {
 namespace {
 
-// Methods that need nothing but the rows.
+// Methods that need nothing but the rows, and predict each alone.
 std::vector<std::string> all_methods() {
   std::vector<std::string> names;
   for (const Method& method : methods()) {
-    if (!method.needs_base) names.emplace_back(method.name);
+    if (!method.needs_base && !method.transductive()) names.emplace_back(method.name);
   }
   return names;
 }

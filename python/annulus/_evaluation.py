@@ -15,8 +15,8 @@ from ._validation import recipe_of, seed_of, threads_of
 METHODS = ("ncm", "gda", "lda", "linear-svm", "baseline", "ibm2", "default")
 
 
-def evaluate(X, y=None, *, X_test=None, y_test=None, train=None, shots=(1, 5), subsets=3, methods=METHODS, against="", recipe="ibm2",
-             random_state=0, n_jobs=None, images=None, verbose=False, progress=None):
+def evaluate(X, y=None, *, X_test=None, y_test=None, train=None, shots=(1, 5), subsets=3, methods=METHODS, against="",
+             query_balance="", recipe="ibm2", random_state=0, n_jobs=None, images=None, verbose=False, progress=None):
     """How well methods recognise all classes at once from k rows of each: `annulus evaluate`.
 
     Parameters
@@ -30,6 +30,9 @@ def evaluate(X, y=None, *, X_test=None, y_test=None, train=None, shots=(1, 5), s
     subsets : splits to average over
     methods : names of methods of `annulus evaluate`, among them those that ``annulus.BASELINES`` has
     against : the method that others are compared with
+    query_balance : "balanced" or "dirichlet:A", optional
+        How the rows that are tested are drawn: as many of each class, or fractions of the classes from a Dirichlet
+        distribution with concentration A. Without it, all are tested.
     images : FeatureExtractor, optional
         How the images of a folder become features.
 
@@ -50,12 +53,14 @@ def evaluate(X, y=None, *, X_test=None, y_test=None, train=None, shots=(1, 5), s
     rows = feature_set(X, y, train, images, threads, heard)
     test = None if X_test is None else feature_set(X_test, y_test, None, images, threads, heard)
     return Report(_core.evaluate(rows, test, shots=list(shots), subsets=subsets, methods=list(methods), against=against,
-                                 recipe=recipe_of(recipe), seed=seed_of(random_state), threads=threads, progress=heard))
+                                 query_balance=query_balance, recipe=recipe_of(recipe), seed=seed_of(random_state),
+                                 threads=threads, progress=heard))
 
 
 def episodes(X, y=None, *, ways=5, shots=(1, 5), queries=15, n_episodes=500, seeds=5, methods=("ncm", "baseline", "ibm2"), against="",
-             recipe="episodes", random_state=0, n_jobs=None, images=None, verbose=False, progress=None):
-    """How well methods do on many small tasks of a few classes: `annulus episodes`. Arguments as of ``evaluate``.
+             query_balance="", recipe="episodes", random_state=0, n_jobs=None, images=None, verbose=False, progress=None):
+    """How well methods do on many small tasks of a few classes: `annulus episodes`. Arguments as of ``evaluate``; queries are balanced
+    unless ``query_balance`` says otherwise.
 
     >>> import annulus, numpy as np
     >>> rng = np.random.default_rng(0)
@@ -69,8 +74,8 @@ def episodes(X, y=None, *, ways=5, shots=(1, 5), queries=15, n_episodes=500, see
     threads = threads_of(n_jobs)
     rows = feature_set(X, y, None, images, threads, heard)
     return Report(_core.episodes(rows, shots=list(shots), ways=ways, queries=queries, episodes=n_episodes, seeds=seeds,
-                                 methods=list(methods), against=against, recipe=recipe_of(recipe), seed=seed_of(random_state),
-                                 threads=threads, progress=heard))
+                                 methods=list(methods), against=against, query_balance=query_balance, recipe=recipe_of(recipe),
+                                 seed=seed_of(random_state), threads=threads, progress=heard))
 
 
 def audit(X, y=None, *, paths=None, suspects=0.05, random_state=0, n_jobs=None, images=None, verbose=False, progress=None):

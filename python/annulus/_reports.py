@@ -44,10 +44,11 @@ class Report:
         ax = axes(ax)
         for method in dict.fromkeys(result["method"] for result in self.results):
             chosen = [result for result in self.results if result["method"] == method]
+            mark = " (transductive)" if chosen[0]["transductive"] else ""
             ax.errorbar([str(result["shots"] or "all") for result in chosen],
                         [result.get("accuracy_mean", result.get("acc_m")) for result in chosen],
                         yerr=[result.get("accuracy_std", result.get("ci95", 0.0)) for result in chosen],
-                        marker="o", capsize=3, label=method)
+                        marker="o", capsize=3, label=method + mark)
         ax.set_xlabel("examples per class")
         ax.set_ylabel("accuracy in %")
         ax.legend()

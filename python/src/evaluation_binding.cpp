@@ -23,6 +23,7 @@
 #include "annulus/report/tables/episodes_report.h"
 #include "annulus/report/tables/protocol_report.h"
 #include "annulus/store/files/machine.h"
+#include "annulus/task/query_balance.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/progress.h"
@@ -45,6 +46,7 @@ struct EvaluateArguments {
   std::size_t split_count;
   std::vector<std::string> methods;
   std::string against;
+  std::string query_balance;
 };
 
 py::dict evaluate(const SharedSet& train, const SharedSet& test, const EvaluateArguments& arguments,
@@ -55,6 +57,7 @@ py::dict evaluate(const SharedSet& train, const SharedSet& test, const EvaluateA
   protocol.seed = seed;
   protocol.methods = arguments.methods;
   protocol.against = arguments.against;
+  if (!arguments.query_balance.empty()) protocol.query_balance = query_balance_from(arguments.query_balance);
   protocol.recipe = make_recipe(recipe, seed, threads);
   add_metric_prior(recipe.metric, train->provenance(), train->dimension(), protocol.recipe);
   ReportContext context{train->source(), test ? test->source() : train->source(), seed, arguments.split_count,
@@ -131,19 +134,20 @@ void add_protocols(py::module_& module) {
   module.def(
       "evaluate",
       [](const SharedSet& train, const SharedSet& test, std::vector<std::size_t> shots, std::size_t split_count,
-         std::vector<std::string> methods, const std::string& against, const RecipeOptions& recipe, std::uint64_t seed,
-         int threads, const py::object& progress) {
-        return evaluate(train, test, {std::move(shots), split_count, std::move(methods), against}, recipe, seed,
-                        threads, progress);
+         std::vector<std::string> methods, const std::string& against, const std::string& query_balance,
+         const RecipeOptions& recipe, std::uint64_t seed, int threads, const py::object& progress) {
+        return evaluate(train, test, {std::move(shots), split_count, std::move(methods), against, query_balance},
+                        recipe, seed, threads, progress);
       },
       py::arg("train"), py::arg("test").none(true), py::kw_only(), py::arg("shots"), py::arg("subsets"),
-      py::arg("methods"), py::arg("against") = "", py::arg("recipe"), py::arg("seed") = 0, py::arg("threads") = 0,
-      py::arg("progress") = py::none());
+      py::arg("methods"), py::arg("against") = "", py::arg("query_balance") = "", py::arg("recipe"),
+      py::arg("seed") = 0, py::arg("threads") = 0, py::arg("progress") = py::none());
   module.def(
       "episodes",
       [](const SharedSet& set, std::vector<std::size_t> shots, std::size_t ways, std::size_t queries,
          std::size_t episode_count, std::size_t seeds, std::vector<std::string> methods, const std::string& against,
-         const RecipeOptions& recipe, std::uint64_t seed, int threads, const py::object& progress) {
+         const std::string& query_balance, const RecipeOptions& recipe, std::uint64_t seed, int threads,
+         const py::object& progress) {
         EpisodesOptions options;
         options.shots = std::move(shots);
         options.ways = ways;
@@ -153,12 +157,13 @@ void add_protocols(py::module_& module) {
         options.seed = seed;
         options.methods = std::move(methods);
         options.against = against;
+        if (!query_balance.empty()) options.query_balance = query_balance_from(query_balance);
         options.threads = threads;
         return episodes(set, std::move(options), recipe, progress);
       },
       py::arg("set"), py::kw_only(), py::arg("shots"), py::arg("ways"), py::arg("queries"), py::arg("episodes"),
-      py::arg("seeds"), py::arg("methods"), py::arg("against") = "", py::arg("recipe"), py::arg("seed") = 0,
-      py::arg("threads") = 0, py::arg("progress") = py::none());
+      py::arg("seeds"), py::arg("methods"), py::arg("against") = "", py::arg("query_balance") = "", py::arg("recipe"),
+      py::arg("seed") = 0, py::arg("threads") = 0, py::arg("progress") = py::none());
 }
 
 AuditOptions audit_options(double suspects, std::uint64_t seed, int threads) {

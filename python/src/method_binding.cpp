@@ -61,6 +61,9 @@ struct Fitted {
 Fitted fit_named(const std::string& name, const Rows& rows, const Labels& labels, std::size_t classes,
                  const RecipeOptions& options, std::uint64_t seed, int threads, const py::object& progress) {
   const Method& method = method_named(name);
+  if (method.transductive()) {
+    fail(ErrorKind::kUsage, "method {} is transductive: it predicts all rows together, in evaluate and episodes", name);
+  }
   if (method.needs_base) fail(ErrorKind::kUsage, "method {} needs base classes, which arrays alone do not have", name);
   Recipe recipe = make_recipe(options, seed, threads);
   const auto features = view_of(rows);

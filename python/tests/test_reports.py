@@ -51,6 +51,19 @@ def test_episodes_are_those_of_the_command_line(features, program):
     assert without_times(report.results) == without_times(expected["results"])
 
 
+def test_transductive_methods_are_marked_and_run_by_name_alone(features, program):
+    expected = command(program, "episodes", features, "--shots", 1, "--episodes", 10, "--seeds", 1, "--queries", 5, "--methods", "ncm,pt-map",
+                       "--query-balance", "dirichlet:1", "-q", "--json")
+    report = annulus.episodes(features, shots=[1], n_episodes=10, seeds=1, queries=5, methods=["ncm", "pt-map"], query_balance="dirichlet:1")
+    assert without_times(report.results) == without_times(expected["results"])
+    assert [result["transductive"] for result in report.results] == [False, True]
+    assert "pt-map (transductive)" in str(report)
+    several = annulus.evaluate(features, shots=[1], subsets=1, methods=["ncm", "bd-cspn"], query_balance="balanced")
+    assert several.to_dict()["query_balance"] == "balanced"
+    with pytest.raises(ValueError, match="expected query_balance to be balanced or dirichlet:A"):
+        annulus.evaluate(features, query_balance="even")
+
+
 def test_audit_is_that_of_the_command_line(features, program):
     expected = command(program, "audit", features, "-q", "--json")
     report = annulus.audit(features)

@@ -115,9 +115,52 @@ TEST(Evaluate, CsvHasOneLineARun) {
   const Outcome outcome =
       run_annulus(scratch, {"evaluate", features, "--methods", "ncm", "--shots", "1", "--csv", "-", "--seed", "3"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_TRUE(outcome.out.starts_with("method,shots,seed,accuracy,top5,macro,ece,epsilon,seconds\nncm,1,3,"))
+  EXPECT_TRUE(
+      outcome.out.starts_with("method,shots,seed,accuracy,top5,macro,ece,epsilon,seconds,transductive\nncm,1,3,"))
       << outcome.out;
   EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 4);
+}
+
+TEST(Evaluate, TransductiveMethodsAreMarkedAndSeeQueriesOfTheBalanceAskedFor) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const std::vector<std::string> command{"evaluate",        features,      "--shots",   "2",
+                                         "--subsets",       "2",           "--methods", "ncm,bd-cspn",
+                                         "--query-balance", "dirichlet:1", "--json",    scratch / "r.json"};
+  const Outcome outcome = run_annulus(scratch, command);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("test examples (dirichlet:1), 2 splits"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("bd-cspn (transductive)"), std::string::npos) << outcome.out;
+  const auto json = nlohmann::json::parse(read_text(scratch / "r.json"));
+  EXPECT_EQ(json["query_balance"], "dirichlet:1");
+  EXPECT_EQ(json["results"][0]["transductive"], false);
+  EXPECT_EQ(json["results"][1]["transductive"], true);
+  EXPECT_EQ(json["metadata"]["chosen_on"]["bd-cspn"],
+            "nothing is chosen, but all test examples, without labels, are learnt from");
+
+  const Outcome wrong = run_annulus(scratch, {"episodes", features, "--query-balance", "even"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.err.find("expected --query-balance to be balanced or dirichlet:A"), std::string::npos) << wrong.err;
+}
+
+TEST(Episodes, TransductiveMethodsAreMarked) {
+  const Scratch scratch;
+  const std::string features = write_small_features(scratch);
+  const Outcome outcome = run_annulus(
+      scratch, {"episodes", features, "--episodes", "6", "--seeds", "1", "--queries", "4", "--shots", "1", "--methods",
+                "ncm,pt-map", "--query-balance", "dirichlet:0.5", "--json", scratch / "e.json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("4 queries per class on average (dirichlet:0.5)"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("pt-map (transductive)"), std::string::npos) << outcome.out;
+  const auto json = nlohmann::json::parse(read_text(scratch / "e.json"));
+  EXPECT_EQ(json["query_balance"], "dirichlet:0.5");
+  EXPECT_EQ(json["results"][1]["transductive"], true);
+  const Outcome report = run_annulus(scratch, {"report", scratch / "e.json", "-o", scratch / "report"});
+  ASSERT_EQ(report.exit_code, 0) << report.err;
+  const std::string page = read_text(scratch / "report/report.html");
+  EXPECT_NE(page.find("pt-map (transductive)"), std::string::npos);
+  EXPECT_NE(page.find("Dirichlet distribution with concentration 0.5"), std::string::npos);
+  EXPECT_EQ(page.find(">pt-map<"), std::string::npos) << "nowhere without its mark";
 }
 
 TEST(Demo, WritesFeaturesAndAModelThatWorkTogether) {

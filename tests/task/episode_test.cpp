@@ -71,6 +71,33 @@ TEST(EpisodeSampler, SamplesEveryExampleEquallyOften) {
   }
 }
 
+// As many queries in all as in balanced episodes, never more than a class has beside its shots.
+TEST(EpisodeSampler, DrawsUnbalancedQueries) {
+  const FeatureSet set = set_of({20, 20, 9, 20});
+  const EpisodeSampler sampler(set, {3, 2, 7, {1.0}});
+  std::set<std::vector<std::size_t>> counts;
+  for (std::uint32_t number = 0; number < 200; ++number) {
+    const Episode episode = sampler.draw(3, number);
+    ASSERT_EQ(episode.support.size(), 6U);
+    ASSERT_EQ(episode.query.size(), 21U);
+    ASSERT_EQ(episode.query_counts.size(), 3U);
+    std::set<std::uint32_t> rows(episode.support.begin(), episode.support.end());
+    rows.insert(episode.query.begin(), episode.query.end());
+    EXPECT_EQ(rows.size(), 27U);
+    std::size_t next = 0;
+    for (std::size_t way = 0; way < 3; ++way) {
+      const std::int32_t label = set.labels()[episode.support[2 * way]];
+      EXPECT_LE(episode.query_counts[way], label == 2 ? 7U : 18U);
+      for (std::size_t i = 0; i < episode.query_counts[way]; ++i) EXPECT_EQ(set.labels()[episode.query[next++]], label);
+    }
+    EXPECT_EQ(next, 21U);
+    counts.insert(episode.query_counts);
+  }
+  EXPECT_GT(counts.size(), 50U);
+  EXPECT_EQ(sampler.draw(3, 5).query, sampler.draw(3, 5).query);
+  EXPECT_EQ(EpisodeSampler(set, {3, 2, 7}).draw(3, 5).query_counts, (std::vector<std::size_t>{7, 7, 7}));
+}
+
 TEST(EpisodeSampler, LeavesOutSmallClassesAndRejectsTooFew) {
   const FeatureSet set = set_of({20, 3, 20});
   const EpisodeSampler sampler(set, {2, 1, 5});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "annulus/base/clock.h"
@@ -12,8 +13,10 @@
 #include "annulus/eval/metrics/metrics.h"
 #include "annulus/eval/metrics/statistics.h"
 #include "annulus/kernels/row_range.h"
+#include "annulus/kernels/softmax_loss.h"
 #include "annulus/learn/baselines/method.h"
 #include "annulus/learn/method/noise_bank.h"
+#include "annulus/task/few_shot_task.h"
 
 namespace annulus {
 namespace {
@@ -32,22 +35,43 @@ struct EpisodeScore {
   std::vector<std::uint32_t> correct;  // per class of the episode
 };
 
-// Query rows of each class that are named right; `queries` rows of a class follow one another.
-std::vector<std::uint32_t> count_correct(const FeatureSet& set, std::span<const std::uint32_t> query,
-                                         std::size_t queries, const FittedMethod& fitted) {
+// The way of each query of an episode.
+std::vector<std::size_t> truth_of(const Episode& episode) {
+  std::vector<std::size_t> truth;
+  for (std::size_t way = 0; way < episode.query_counts.size(); ++way) {
+    truth.insert(truth.end(), episode.query_counts[way], way);
+  }
+  return truth;
+}
+
+// Query rows of each class that are named right.
+std::vector<std::uint32_t> count_correct(const FeatureSet& set, const Episode& episode, const FittedMethod& fitted) {
   thread_local Matrix<float> buffer;  // too large for the allocator to keep in its cache
   const std::size_t block = std::max<std::size_t>(1, kQueryBytes / (set.dimension() * sizeof(float)));
-  std::vector<std::uint32_t> correct(query.size() / queries, 0);
-  for (std::size_t first = 0; first < query.size(); first += block) {
-    const auto indices = query.subspan(first, std::min(block, query.size() - first));
+  const std::vector<std::size_t> truth = truth_of(episode);
+  std::vector<std::uint32_t> correct(episode.query_counts.size(), 0);
+  for (std::size_t first = 0; first < truth.size(); first += block) {
+    const auto indices = std::span(episode.query).subspan(first, std::min(block, truth.size() - first));
     const auto rows = reuse(buffer, indices.size(), set.dimension());
     set.copy_rows(indices, rows);
     for (std::size_t i = 0; i < indices.size(); ++i) bring_into_range(rows.row(i));
     const auto predicted = fitted.predict(rows);
     for (std::size_t i = 0; i < predicted.size(); ++i) {
-      const std::size_t truth = (first + i) / queries;
-      if (static_cast<std::size_t>(predicted[i]) == truth) ++correct[truth];
+      if (static_cast<std::size_t>(predicted[i]) == truth[first + i]) ++correct[truth[first + i]];
     }
+  }
+  return correct;
+}
+
+// The same for a method that sees all queries at once.
+std::vector<std::uint32_t> count_correct_together(const FeatureSet& set, const Episode& episode, const Method& method,
+                                                  const LabelledExamples& support, const MethodContext& context) {
+  const LabelledExamples queries = gather(set, episode.query);
+  const QueryScores all = method.score_queries(support, queries.features.view(), context, {});
+  const std::vector<std::size_t> truth = truth_of(episode);
+  std::vector<std::uint32_t> correct(episode.query_counts.size(), 0);
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    if (argmax(all.scores.row(i)) == truth[i]) ++correct[truth[i]];
   }
   return correct;
 }
@@ -60,8 +84,14 @@ EpisodeScore run_episode(const FeatureSet& set, const Episode& episode, const Ep
     bring_into_range(support.features.row(i));
     support.labels.push_back(static_cast<std::int32_t>(i / shape.shots));
   }
-  const FittedMethod fitted = method.fit(support, context, {});
-  EpisodeScore score{0.0, fitted.epsilon, count_correct(set, episode.query, shape.queries, fitted)};
+  EpisodeScore score;
+  if (method.transductive()) {
+    score.correct = count_correct_together(set, episode, method, support, context);
+  } else {
+    const FittedMethod fitted = method.fit(support, context, {});
+    score.epsilon = fitted.epsilon;
+    score.correct = count_correct(set, episode, fitted);
+  }
   const auto correct = std::accumulate(score.correct.begin(), score.correct.end(), std::size_t{0});
   score.accuracy = 100.0 * static_cast<double>(correct) / static_cast<double>(episode.query.size());
   return score;
@@ -107,7 +137,7 @@ class Runner {
       : set_(set), options_(options), progress_(progress) {}
 
   EpisodesResult run(const Method& method, std::size_t shots) {
-    const EpisodeShape shape{options_.ways, shots, options_.queries};
+    const EpisodeShape shape{options_.ways, shots, options_.queries, options_.query_balance};
     const EpisodeSampler sampler(set_, shape);
     EpisodesResult result;
     result.method = method.name;
@@ -143,6 +173,7 @@ class Runner {
     parts["protocol"] = "episodes";
     parts["data"] = options_.data_name;
     parts["shape"] = fmt::format("{} {} {} {}", shape.ways, shape.shots, shape.queries, options_.episodes);
+    if (shape.balance.dirichlet) parts["query_balance"] = to_string(shape.balance);
     parts["seed"] = std::to_string(seed);
     parts["method"] = std::string(method.name);
     return run_key_of(parts);
@@ -209,7 +240,7 @@ class Runner {
       for (std::size_t way = 0; way < shape.ways; ++way) {
         const auto label = static_cast<std::size_t>(set_.labels()[episode.support[way * shape.shots]]);
         result.correct[label] += scores[i].correct[way];
-        result.rows[label] += shape.queries;
+        result.rows[label] += episode.query_counts[way];
       }
     }
     result.seconds = seconds_since(start);
@@ -295,7 +326,7 @@ void check(const FeatureSet& set, const EpisodesOptions& options) {
   if (options.episodes > kFirstExtraEpisode) {
     fail(ErrorKind::kUsage, "expected at most {} episodes a seed, found {}", kFirstExtraEpisode, options.episodes);
   }
-  for (const std::size_t shots : options.shots) EpisodeSampler(set, {options.ways, shots, options.queries});
+  for (const std::size_t shots : options.shots) EpisodeSampler(set, {options.ways, shots, options.queries, {}});
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "annulus/learn/method/recipe.h"
 #include "annulus/task/episode.h"
 #include "annulus/task/feature_set.h"
+#include "annulus/task/query_balance.h"
 
 namespace annulus {
 
@@ -33,7 +34,8 @@ struct SeedScore {
 struct EpisodesOptions {
   std::vector<std::size_t> shots{1, 5};
   std::size_t ways = 5;
-  std::size_t queries = 15;    // per class
+  std::size_t queries = 15;  // per class; on average where they are not balanced
+  QueryBalance query_balance{};
   std::size_t episodes = 500;  // per seed
   std::size_t seeds = 5;       // seed, seed + 1, ...
   std::uint64_t seed = 0;
@@ -80,9 +82,9 @@ struct EpisodesReport {
   std::vector<MethodComparison> comparisons{};  // paired by episode
 };
 
-// Every method sees the same episodes. Episodes of one seed share their noise rows, not their initial heads; within an
-// episode the R noise vectors of an example are independent and have the right distribution. Throws Error{kUsage} and
-// Error{kInput} before anything is trained.
+// Every method sees the same episodes; transductive ones see all queries of an episode at once. Episodes of one seed
+// share their noise rows, not their initial heads; within an episode the R noise vectors of an example are independent
+// and have the right distribution. Throws Error{kUsage} and Error{kInput} before anything is trained.
 EpisodesReport evaluate_episodes(const FeatureSet& set, const EpisodesOptions& options,
                                  const ProgressCallback& progress = {});
 

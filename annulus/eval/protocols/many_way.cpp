@@ -42,11 +42,16 @@ void check_options(const ManyWayOptions& options, std::size_t dimension) {
   check_reference(options.methods, options.against);
 }
 
+std::vector<std::int32_t> truth_of(const Source& source, std::span<const std::uint32_t> query) {
+  std::vector<std::int32_t> truth = source.test.labels_of(query);
+  for (std::int32_t& label : truth) label = source.class_map[static_cast<std::size_t>(label)];
+  return truth;
+}
+
 MetricResult test(const FittedMethod& method, const Source& source, std::span<const std::uint32_t> query,
                   const ProgressCallback& progress) {
   const std::size_t classes = source.train.classes();
-  std::vector<std::int32_t> truth = source.test.labels_of(query);
-  for (std::int32_t& label : truth) label = source.class_map[static_cast<std::size_t>(label)];
+  const std::vector<std::int32_t> truth = truth_of(source, query);
   const std::size_t most = std::clamp<std::size_t>(kScoresPerBlock / classes, 64, kRowsPerBlock);
   Matrix<float> block(std::min(most, query.size()), source.test.dimension());
   const bool scored = static_cast<bool>(method.predict_and_score);
@@ -65,12 +70,31 @@ MetricResult test(const FittedMethod& method, const Source& source, std::span<co
   return metrics.result();
 }
 
+// A method that sees all test examples at once.
+void test_together(const Method& method, const Source& source, std::span<const std::uint32_t> query,
+                   const LabelledExamples& support, const MethodContext& context, const ProgressCallback& progress,
+                   ManyWayRun& run) {
+  const LabelledExamples queries = gather(source.test, query);
+  const auto start = now();
+  const QueryScores all = method.score_queries(support, queries.features.view(), context, progress);
+  run.seconds = seconds_since(start);
+  MetricAccumulator metrics(source.train.classes());
+  metrics.add(query, truth_of(source, query), best_classes<float>(all.scores.view()), all.scores.view(),
+              all.probabilities);
+  run.metrics = metrics.result();
+  run.accuracy = run.metrics.accuracy;
+}
+
 ManyWayRun run_method(const Method& method, const Source& source, const Split& split, const LabelledExamples& support,
                       const MethodContext& context, const ProgressCallback& progress) {
   ManyWayRun run;
   run.seed = split.seed;
   run.support_examples = split.support.size();
   run.query_examples = split.query.size();
+  if (method.transductive()) {
+    test_together(method, source, split.query, support, context, progress, run);
+    return run;
+  }
   const auto start = now();
   FittedMethod fitted = method.fit(support, context, progress);
   run.seconds = seconds_since(start);
@@ -115,7 +139,10 @@ std::vector<Split> all_splits(const Source& source, const ManyWayOptions& option
       }
     }
   }
-  for (const Split& split : splits) {
+  for (Split& split : splits) {
+    if (options.query_balance) {
+      split.query = balanced_queries(split.query, source.test.labels(), *options.query_balance, split.seed);
+    }
     if (split.query.empty()) {
       fail(ErrorKind::kInput, "{}: expected test examples, but all {} examples are training examples",
            source.test.source(), source.test.rows());
@@ -252,6 +279,7 @@ ManyWayReport evaluate(const Source& source, const ManyWayOptions& options, cons
   ManyWayReport result{{}, source.train.classes(), source.train.dimension()};
   result.class_names.assign(source.train.class_names().begin(), source.train.class_names().end());
   result.splits = all_splits(source, options);
+  result.query_balance = options.query_balance;
   std::vector<ManyWayRun> runs = all_runs(source, result.splits, options, progress);
   auto next = runs.begin();
   for (auto begin = result.splits.begin(); begin != result.splits.end();) {

@@ -17,6 +17,7 @@
 #include "annulus/learn/method/recipe.h"
 #include "annulus/task/feature_set.h"
 #include "annulus/task/few_shot_task.h"
+#include "annulus/task/query_balance.h"
 
 namespace annulus {
 
@@ -24,7 +25,7 @@ struct ManyWayRun {
   std::uint64_t seed = 0;
   double accuracy = 0.0;  // percent
   double epsilon = 0.0;   // 0 for methods without a radius
-  double seconds = 0.0;   // of training, without the prediction of the test examples
+  double seconds = 0.0;   // of training, without the prediction of the test examples; with it where they are one
   std::size_t support_examples = 0;
   std::size_t query_examples = 0;
   MetricResult metrics{};                // the other metrics of the predictions
@@ -37,6 +38,8 @@ struct ManyWayOptions {
   std::uint64_t seed = 0;
   std::uint64_t training_seed = 0;  // added to a split's seed for its training: other trainings on the same rows
   std::vector<Split> splits{};  // fixed splits, in place of `shots` and `split_count`; those of the same shots together
+  // The test examples are drawn by this balance, each split by its seed; absent: all are tested, as they are.
+  std::optional<QueryBalance> query_balance{};
   std::vector<std::string> methods{"ncm", "baseline", "ibm2"};
   std::string against{};  // the method that others are compared with; empty: baseline if there, else the first
   Recipe recipe{};        // its seed is set by each split
@@ -76,6 +79,7 @@ struct ManyWayReport {
   std::vector<std::string> class_names{};
   std::vector<MethodComparison> comparisons{};  // paired by class: its mean recall over the splits
   std::vector<Split> splits{};                  // that were evaluated
+  std::optional<QueryBalance> query_balance{};  // of the test examples; absent: all of them
 };
 
 // A checksum of the examples of a split, 64 hexadecimal digits.

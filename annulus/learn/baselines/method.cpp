@@ -22,6 +22,11 @@ constexpr std::string_view kShrinkage = "the shrinkage, by a formula on the trai
 constexpr std::string_view kPenaltyChoice = "the penalty, by leave-one-out errors on the training examples";
 constexpr std::string_view kHeldOutPenalty = "the penalty, on a fifth of the training examples";
 constexpr std::string_view kCostChoice = "C, by cross-validation on the training examples";
+constexpr std::string_view kAllQueries = "nothing is chosen, but all test examples, without labels, are learnt from";
+
+constexpr Method transductive(std::string_view name, std::string_view summary, ScoreQueries* score_queries) {
+  return {name, summary, kAllQueries, nullptr, false, HeadTraining::kNone, score_queries};
+}
 
 }  // namespace
 
@@ -53,6 +58,14 @@ std::span<const Method> methods() {
       Method{"ibm2", "the head trained on virtual examples at the largest radius found", kRadius, &fit_ibm2_method,
              false, HeadTraining::kVirtualExamples},
       Method{"default", "the recipe default, as fit does", kRadiusAndTemperature, &fit_default_method},
+      transductive("bd-cspn", "prototypes rectified by the test examples", &score_by_bd_cspn),
+      transductive("laplacian-shot", "rectified prototypes, neighbouring test examples alike",
+                   &score_by_laplacian_shot),
+      transductive("tim", "mutual information of test examples and classes maximised", &score_by_tim),
+      transductive("alpha-tim", "the same with entropies that allow unbalanced classes", &score_by_alpha_tim),
+      transductive("pt-map", "power transform, test examples shared out evenly over the classes", &score_by_pt_map),
+      transductive("transductive-finetune", "prototypes trained for confident test examples",
+                   &score_by_transductive_finetune),
   };
   return kMethods;
 }
@@ -64,6 +77,16 @@ const Method& method_named(std::string_view name) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", method.name);
   }
   fail(ErrorKind::kUsage, "method \"{}\" is unknown; expected one of {}", name, known);
+}
+
+bool is_transductive(std::string_view name) {
+  const auto all = methods();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Method& method) { return method.name == name && method.transductive(); });
+}
+
+std::string method_label(std::string_view name) {
+  return fmt::format("{}{}", name, is_transductive(name) ? kTransductiveMark : "");
 }
 
 void check_methods(std::span<const std::string> names, const BaseClasses* base, std::size_t dimension) {

@@ -1,5 +1,5 @@
 // The methods that a protocol compares. A method is trained on support examples alone; it sees test examples only to
-// predict them, and never their labels.
+// predict them, and never their labels. Transductive methods are marked: they see all test examples at once.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,18 @@ struct MethodContext {
 using FitMethod = FittedMethod(const LabelledExamples& support, const MethodContext& context,
                                const ProgressCallback& progress);
 
+// What a transductive method says about all queries.
+struct QueryScores {
+  Matrix<float> scores;  // queries x classes, larger for classes that are more likely; the largest one is predicted
+  bool probabilities = false;  // scores are meant as the probabilities of the classes
+};
+
+// Predicts all raw query rows together, from the support examples and the other queries. Rows of a task with other
+// queries get other scores. The result does not depend on the number of threads. Memory beside copies of the features:
+// queries x classes.
+using ScoreQueries = QueryScores(const LabelledExamples& support, ConstMatrixView<float> queries,
+                                 const MethodContext& context, const ProgressCallback& progress);
+
 // What a method trains the recipe's head on, at a learning rate of the recipe.
 enum class HeadTraining { kNone, kExamples, kVirtualExamples };
 
@@ -49,16 +61,22 @@ struct Method {
   std::string_view name;
   std::string_view summary;  // half a sentence for help texts
   std::string_view chosen;   // what it chooses, and on which examples
-  FitMethod* fit;
-  bool needs_base = false;  // learns from base classes as well
+  FitMethod* fit;            // null for a transductive method
+  bool needs_base = false;   // learns from base classes as well
   HeadTraining trains_head = HeadTraining::kNone;
+  ScoreQueries* score_queries = nullptr;  // of a transductive method
 
+  bool transductive() const { return score_queries != nullptr; }
   bool has_learning_rate() const { return trains_head != HeadTraining::kNone; }
 };
 
 // Every method, in the order in which reports print them.
 std::span<const Method> methods();
 const Method& method_named(std::string_view name);  // throws Error{kUsage} listing the names
+// "tim (transductive)" for a transductive method, any other name as it is: how tables name methods.
+inline constexpr std::string_view kTransductiveMark = " (transductive)";
+std::string method_label(std::string_view name);
+bool is_transductive(std::string_view name);  // false for unknown names
 
 // Throws Error{kUsage} for an empty list, for an unknown name and for a method that needs base classes where `base` is
 // null, and Error{kInput} for base classes of another dimension.
@@ -103,5 +121,13 @@ FitMethod fit_distribution_calibration_method;
 FitMethod fit_baseline_method;
 FitMethod fit_ibm2_method;
 FitMethod fit_default_method;
+
+// One file per transductive method, in annulus/learn/transductive/.
+ScoreQueries score_by_bd_cspn;
+ScoreQueries score_by_laplacian_shot;
+ScoreQueries score_by_tim;
+ScoreQueries score_by_alpha_tim;
+ScoreQueries score_by_pt_map;
+ScoreQueries score_by_transductive_finetune;
 
 }  // namespace annulus

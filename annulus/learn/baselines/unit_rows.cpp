@@ -1,4 +1,4 @@
-// Normalises rows and multiplies them.
+// Normalises, averages and multiplies rows.
 #include "annulus/learn/baselines/unit_rows.h"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <vector>
 
 #include "annulus/kernels/gemm.h"
 
@@ -48,6 +49,16 @@ Matrix<float> cosines(ConstMatrixView<float> rows, ConstMatrixView<float> exampl
   Matrix<float> result(rows.rows(), examples.rows());
   gemm(Transpose::kNo, Transpose::kYes, 1.0F, unit_rows<float>(rows).view(), examples, 0.0F, result.view(), threads);
   return result;
+}
+
+std::vector<double> mean_row(ConstMatrixView<float> rows) {
+  std::vector<double> mean(rows.cols(), 0.0);
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    const auto row = rows.row(i);
+    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += static_cast<double>(row[j]);
+  }
+  for (double& value : mean) value /= static_cast<double>(rows.rows());
+  return mean;
 }
 
 }  // namespace annulus

@@ -1,5 +1,7 @@
-// Feature rows of unit length, which every method uses, and the cosines between them.
+// Feature rows of unit length, which every method uses, their mean, and the cosines between them.
 #pragma once
+
+#include <vector>
 
 #include "annulus/base/matrix.h"
 
@@ -12,5 +14,8 @@ Matrix<T> unit_rows(ConstMatrixView<float> rows);
 // cosines(i, j) = rows(i) . examples(j) / |rows(i)|, the cosine if examples have unit length. The bits do not depend on
 // `threads`.
 Matrix<float> cosines(ConstMatrixView<float> rows, ConstMatrixView<float> examples, int threads);
+
+// The mean of at least one row, summed in double in their order.
+std::vector<double> mean_row(ConstMatrixView<float> rows);
 
 }  // namespace annulus

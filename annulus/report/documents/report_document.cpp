@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "annulus/base/version.h"
+#include "annulus/learn/baselines/method.h"
 #include "annulus/report/documents/results_json.h"
 
 namespace annulus {
@@ -58,7 +59,8 @@ SearchTrace trace_of(const ManyWayResult& result) {
 
 MethodResult result_of(const ManyWayResult& from, const std::vector<std::string>& names) {
   MethodResult result;
-  result.method = from.method;
+  result.method = method_label(from.method);
+  result.transductive = is_transductive(from.method);
   result.shots = from.shots;
   result.accuracy = from.accuracy_mean;
   result.spread = from.accuracy_std;
@@ -82,7 +84,8 @@ MethodResult result_of(const ManyWayResult& from, const std::vector<std::string>
 
 MethodResult result_of(const EpisodesResult& from) {
   MethodResult result;
-  result.method = from.method;
+  result.method = method_label(from.method);
+  result.transductive = is_transductive(from.method);
   result.shots = from.shots;
   result.accuracy = from.mean;
   result.spread = from.standard_deviation;
@@ -104,8 +107,8 @@ MethodResult result_of(const EpisodesResult& from) {
 std::vector<PairedComparison> comparisons_of(std::span<const MethodComparison> from, const std::string& paired_by) {
   std::vector<PairedComparison> comparisons;
   for (const MethodComparison& each : from) {
-    comparisons.push_back({each.shots, each.method, each.against, each.paired.difference, each.paired.interval,
-                           each.paired.p_value, test_name(paired_by)});
+    comparisons.push_back({each.shots, method_label(each.method), method_label(each.against), each.paired.difference,
+                           each.paired.interval, each.paired.p_value, test_name(paired_by)});
   }
   return comparisons;
 }
@@ -138,6 +141,7 @@ ResultsDocument document_of(const ManyWayReport& report, const ReportContext& co
   document.base_source = context.base_source;
   document.ways = as_number(report.ways);
   document.dimension = as_number(report.dimension);
+  document.query_balance = report.query_balance ? to_string(*report.query_balance) : "all";
   document.split_count = as_number(context.split_count);
   document.options = context.recipe;
   if (context.metadata) document.metadata = metadata_of(*context.metadata);
@@ -158,6 +162,7 @@ ResultsDocument document_of(const EpisodesReport& report, const EpisodesOptions&
   document.ways = as_number(options.ways);
   document.dimension = as_number(report.dimension);
   document.queries = as_number(options.queries);
+  document.query_balance = to_string(options.query_balance);
   document.episodes = as_number(options.episodes);
   document.seeds = as_number(options.seeds);
   document.options = describe(options.recipe);

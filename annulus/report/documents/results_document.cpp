@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "annulus/base/error.h"
+#include "annulus/learn/baselines/method.h"
 
 namespace annulus {
 namespace {
@@ -183,6 +184,8 @@ WorstEpisode read_worst(const Field& field) {
 MethodResult read_shared(const Field& field) {
   MethodResult result;
   result.method = field["method"].required_text();
+  result.transductive = field["transductive"].boolean().value_or(false);
+  if (result.transductive) result.method += kTransductiveMark;
   result.shots = read_shots(field["shots"]);
   result.class_interval = field["ci95_classes"].size_number();
   result.epsilon = field["epsilon"].size_number();
@@ -273,6 +276,18 @@ void read_source(const Field& field, ResultsDocument& document) {
   document.base_source = field["base"].text();
 }
 
+// Comparisons name methods as results do.
+void mark_comparisons(ResultsDocument& document) {
+  const std::string mark(kTransductiveMark);
+  for (const MethodResult& result : document.results) {
+    if (!result.transductive) continue;
+    for (PairedComparison& comparison : document.comparisons) {
+      if (result.method == comparison.method + mark) comparison.method = result.method;
+      if (result.method == comparison.against + mark) comparison.against = result.method;
+    }
+  }
+}
+
 ResultsDocument read_document(const Field& field, const std::string& name) {
   ResultsDocument document;
   document.name = name;
@@ -283,6 +298,7 @@ ResultsDocument read_document(const Field& field, const std::string& name) {
   const bool many_way = protocol == "many-way";
   document.protocol = many_way ? ResultsProtocol::kManyWay : ResultsProtocol::kEpisodes;
   document.version = field["version"].text();
+  document.query_balance = field["query_balance"].text();
   read_source(field["source"], document);
   if (document.base_source.empty()) document.base_source = field["base"].text();
   for (const auto& [key, member] : {std::pair{"ways", &ResultsDocument::ways},
@@ -307,6 +323,7 @@ ResultsDocument read_document(const Field& field, const std::string& name) {
   });
   field["comparisons"].each(
       kMostResults, [&](const Field& comparison) { document.comparisons.push_back(read_comparison(comparison)); });
+  mark_comparisons(document);
   return document;
 }
 

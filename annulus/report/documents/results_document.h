@@ -56,7 +56,8 @@ struct WorstEpisode {
 
 // One method at one number of shots.
 struct MethodResult {
-  std::string method;
+  std::string method;                    // "tim (transductive)" where it is: every table and plot then says so
+  bool transductive = false;             // it saw all test examples at once
   std::size_t shots = 0;                 // 0: all examples
   double accuracy = 0.0;                 // accuracy_mean or acc_m
   std::optional<double> spread;          // standard deviation over splits, or sigma over episodes
@@ -103,6 +104,7 @@ struct ResultsDocument {
   std::string name;     // the file that it was read from
   std::string version;  // of the program that wrote it
   std::string train_source, test_source, base_source;
+  std::string query_balance;  // "all", "balanced" or "dirichlet:1"; empty in older documents
   std::optional<double> ways, dimension, split_count, queries, episodes, seeds;
   std::map<std::string, std::string> options;
   std::optional<ResultsMetadata> metadata;

@@ -1,6 +1,7 @@
 // The sections with the details behind the accuracies: confused classes, and how the results were produced.
 #include <fmt/format.h>
 
+#include "annulus/learn/baselines/method.h"
 #include "annulus/report/documents/report_findings.h"
 #include "annulus/report/html/html_parts.h"
 #include "annulus/report/html/html_sections.h"
@@ -40,7 +41,7 @@ std::string chosen_table(const ResultsMetadata& metadata) {
   ResultsTable table;
   table.caption = "What each method's settings were chosen on";
   table.columns = {{"method", ColumnKind::kName}, {"chosen on", ColumnKind::kProse}};
-  for (const auto& [method, words] : metadata.chosen_on) table.rows.push_back({{method}, {words}});
+  for (const auto& [method, words] : metadata.chosen_on) table.rows.push_back({{method_label(method)}, {words}});
   return html_table(table);
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "annulus/learn/baselines/method.h"
 #include "annulus/report/documents/report_findings.h"
 #include "annulus/report/html/html_parts.h"
@@ -21,6 +23,29 @@ const char* verdict_sign(Verdict verdict) {
       break;
   }
   return "?";
+}
+
+// Nothing where test examples are as usual: all of them, or as many of each class.
+std::string balance_text(const ResultsDocument& document) {
+  const std::string& balance = document.query_balance;
+  if (balance.starts_with("dirichlet:")) {
+    return fmt::format(
+        " The test examples are not balanced: the fractions of their classes are drawn from a Dirichlet distribution "
+        "with concentration {}.",
+        balance.substr(balance.find(':') + 1));
+  }
+  const bool drawn = balance == "balanced" && document.protocol == ResultsProtocol::kManyWay;
+  return drawn ? " As many test examples of each class are drawn." : "";
+}
+
+std::string transductive_paragraph(const ResultsDocument& document) {
+  const bool any = std::any_of(document.results.begin(), document.results.end(),
+                               [](const MethodResult& result) { return result.transductive; });
+  if (!any) return {};
+  return html_paragraph(
+      "Methods marked transductive see all test examples at once, without their labels. The others predict each test "
+      "example alone, as a program that is given one photo has to. Who wins among transductive methods depends on how "
+      "the test examples are distributed over the classes.");
 }
 
 std::string count_text(double count, const char* words) { return fmt::format("{:.0f} {}", count, words); }
@@ -75,13 +100,15 @@ std::string setting_paragraph(const HtmlContext& context) {
                           count_text(*document.seeds, *document.seeds == 1.0 ? "seed" : "seeds"));
     }
   }
+  text += balance_text(document);
   return R"(<p class="setting">)" + escape_xml(text) + "</p>\n";
 }
 
 std::string accuracy_section(const HtmlContext& context) {
   const ResultsDocument& document = context.document;
   return html_section(context.id("accuracy"), "Accuracy",
-                      html_figures(accuracy_plots(document), context.id("accuracy-plot")) +
+                      transductive_paragraph(document) +
+                          html_figures(accuracy_plots(document), context.id("accuracy-plot")) +
                           html_table(accuracy_table(document)) + html_table(measures_table(document)));
 }
 
@@ -167,7 +194,7 @@ std::string methods_section(const HtmlContext& context) {
   std::vector<std::pair<std::string, std::string>> terms;
   for (const std::string& name : methods_of(context.document)) {
     for (const Method& method : methods()) {
-      if (method.name == name) terms.emplace_back(name, method.summary);
+      if (method_label(method.name) == name) terms.emplace_back(name, method.summary);
     }
   }
   return html_section(context.id("methods"), "The methods", html_terms(terms));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "annulus/base/version.h"
+#include "annulus/learn/baselines/method.h"
 #include "annulus/report/documents/results_json.h"
 #include "annulus/report/tables/result_text.h"
 
@@ -33,6 +34,7 @@ Json row_json(const AblationRow& row) {
   Json runs = Json::array();
   for (const ManyWayRun& run : row.score.runs) runs.push_back(run_summary_json(run));
   return {{"method", row.name},
+          {"transductive", is_transductive(row.name)},
           {"shots", row.shots},
           {"beside", row.beside},
           {"learning_rate", row.score.learning_rate == 0.0 ? Json() : Json(row.score.learning_rate)},
@@ -52,13 +54,14 @@ bool uses_test_labels(const AblationReport& report) {
 
 std::string ablation_table(const AblationReport& report, bool colour) {
   std::size_t width = 8;
-  for (const AblationRow& row : report.rows) width = std::max(width, row.name.size());
+  for (const AblationRow& row : report.rows) width = std::max(width, method_label(row.name).size());
   std::string text = fmt::format("{}: {}\n{:>5}  {:<{}}  {:>15}  {:>7}  {:>9}\n", report.kind.name, report.kind.title,
                                  "shots", "variant", width, "accuracy %", "epsilon", "seconds");
   for (const AblationRow& row : report.rows) {
     const Summary& accuracy = row.score.accuracy;
-    text += fmt::format("{:>5}  {:<{}}  {:>7.2f} ± {:>5.2f}  {:>7}  {:>9.3f}", shots_text(row.shots), row.name, width,
-                        accuracy.mean, accuracy.standard_deviation, epsilon_text(row.score.epsilon), row.score.seconds);
+    text += fmt::format("{:>5}  {:<{}}  {:>7.2f} ± {:>5.2f}  {:>7}  {:>9.3f}", shots_text(row.shots),
+                        method_label(row.name), width, accuracy.mean, accuracy.standard_deviation,
+                        epsilon_text(row.score.epsilon), row.score.seconds);
     if (row.best_on_test_labels) text += "  " + red_text(kChosen, colour);
     text += "\n";
   }
@@ -78,9 +81,10 @@ std::string ablation_markdown(const AblationReport& report) {
       fmt::format("## {}: {}\n\n| shots | variant | accuracy % | epsilon | seconds |\n|---|---|---|---|---|\n",
                   report.kind.name, report.kind.title);
   for (const AblationRow& row : report.rows) {
-    text += fmt::format("| {} | {}{} | {:.2f} ± {:.2f} | {} | {:.3f} |\n", shots_text(row.shots), row.name,
-                        row.best_on_test_labels ? fmt::format(" (**{}**)", kChosen) : "", row.score.accuracy.mean,
-                        row.score.accuracy.standard_deviation, epsilon_text(row.score.epsilon), row.score.seconds);
+    text +=
+        fmt::format("| {} | {}{} | {:.2f} ± {:.2f} | {} | {:.3f} |\n", shots_text(row.shots), method_label(row.name),
+                    row.best_on_test_labels ? fmt::format(" (**{}**)", kChosen) : "", row.score.accuracy.mean,
+                    row.score.accuracy.standard_deviation, epsilon_text(row.score.epsilon), row.score.seconds);
   }
   for (const AblationGain& entry : report.gains) {
     text += fmt::format(

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "annulus/base/version.h"
+#include "annulus/learn/baselines/method.h"
 #include "annulus/report/documents/results_json.h"
 #include "annulus/report/tables/result_text.h"
 
@@ -32,14 +33,15 @@ Json worst_json(const EpisodesResult& result) {
 
 std::string episodes_table(const EpisodesReport& report) {
   std::size_t width = std::string_view("method").size();
-  for (const EpisodesResult& result : report.results) width = std::max(width, result.method.size());
+  for (const EpisodesResult& result : report.results) width = std::max(width, method_label(result.method).size());
   std::string text = fmt::format("{:>5}  {:<{}}  {:>13}  {:>6}  {:>6}  {:>6}  {:>7}  {:>7}  {:>9}\n", "shots", "method",
                                  width, "ACC_m %", "sigma", "ACC_1", "ACC_10", "ACC_100", "epsilon", "seconds");
   for (const EpisodesResult& result : report.results) {
     // The plus-minus sign takes two bytes and one column, so its parts are aligned separately.
     text += fmt::format("{:>5}  {:<{}}  {:>6.2f} ± {:>4.2f}  {:>6.2f}  {:>6.2f}  {:>6.2f}  {:>7.2f}  {:>7}  {:>9.2f}\n",
-                        result.shots, result.method, width, result.mean, result.interval, result.standard_deviation,
-                        result.worst, result.worst_10, result.worst_100, epsilon_text(result.epsilon), result.seconds);
+                        result.shots, method_label(result.method), width, result.mean, result.interval,
+                        result.standard_deviation, result.worst, result.worst_10, result.worst_100,
+                        epsilon_text(result.epsilon), result.seconds);
   }
   return text;
 }
@@ -49,6 +51,7 @@ std::string episodes_json(const EpisodesReport& report, const EpisodesOptions& o
   Json results = Json::array();
   for (const EpisodesResult& result : report.results) {
     results.push_back({{"method", result.method},
+                       {"transductive", is_transductive(result.method)},
                        {"shots", result.shots},
                        {"acc_m", result.mean},
                        {"sigma", result.standard_deviation},
@@ -69,6 +72,7 @@ std::string episodes_json(const EpisodesReport& report, const EpisodesOptions& o
                {"dimension", report.dimension},
                {"ways", options.ways},
                {"queries", options.queries},
+               {"query_balance", to_string(options.query_balance)},
                {"episodes", options.episodes},
                {"seeds", options.seeds},
                {"seed", options.seed},

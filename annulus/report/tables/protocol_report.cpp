@@ -9,6 +9,7 @@
 
 #include "annulus/base/version.h"
 #include "annulus/eval/metrics/metrics.h"
+#include "annulus/learn/baselines/method.h"
 #include "annulus/report/documents/results_json.h"
 #include "annulus/report/tables/result_text.h"
 
@@ -64,6 +65,7 @@ Json result_json(const ManyWayResult& result, std::span<const std::string> names
   Json runs = Json::array();
   for (const ManyWayRun& run : result.runs) runs.push_back(run_summary_json(run));
   return {{"method", result.method},
+          {"transductive", is_transductive(result.method)},
           {"shots", result.shots},
           {"accuracy_mean", result.accuracy_mean},
           {"accuracy_std", result.accuracy_std},
@@ -82,16 +84,16 @@ Json result_json(const ManyWayResult& result, std::span<const std::string> names
 
 std::string many_way_table(const ManyWayReport& report) {
   std::size_t width = std::string_view("method").size();
-  for (const ManyWayResult& result : report.results) width = std::max(width, result.method.size());
+  for (const ManyWayResult& result : report.results) width = std::max(width, method_label(result.method).size());
   std::string text = fmt::format("{:>5}  {:<{}}  {:>15}  {:>6}  {:>6}  {:>7}  {:>9}\n", "shots", "method", width,
                                  "accuracy %", "top-5", "ECE", "epsilon", "seconds");
   for (const ManyWayResult& result : report.results) {
     // The plus-minus sign takes two bytes and one column, so its parts are aligned separately.
-    text +=
-        fmt::format("{:>5}  {:<{}}  {:>7.2f} ± {:>5.2f}  {:>6}  {:>6}  {:>7}  {:>9}\n", shots_text(result.shots),
-                    result.method, width, result.accuracy_mean, result.accuracy_std, optional_text(result.top5_mean),
-                    optional_text(result.ece_mean), epsilon_text(mean_of(result, &ManyWayRun::epsilon)),
-                    seconds_text(mean_of(result, &ManyWayRun::seconds)));
+    text += fmt::format("{:>5}  {:<{}}  {:>7.2f} ± {:>5.2f}  {:>6}  {:>6}  {:>7}  {:>9}\n", shots_text(result.shots),
+                        method_label(result.method), width, result.accuracy_mean, result.accuracy_std,
+                        optional_text(result.top5_mean), optional_text(result.ece_mean),
+                        epsilon_text(mean_of(result, &ManyWayRun::epsilon)),
+                        seconds_text(mean_of(result, &ManyWayRun::seconds)));
   }
   return text;
 }
@@ -99,13 +101,15 @@ std::string many_way_table(const ManyWayReport& report) {
 std::string comparison_table(std::span<const MethodComparison> comparisons, const std::string& pairs) {
   if (comparisons.empty()) return {};
   std::size_t width = 0;
-  for (const MethodComparison& comparison : comparisons) width = std::max(width, comparison.method.size());
+  for (const MethodComparison& comparison : comparisons)
+    width = std::max(width, method_label(comparison.method).size());
   std::string text = fmt::format("on the same splits, paired by {}, difference in points with 95 % interval:\n", pairs);
   for (const MethodComparison& comparison : comparisons) {
     const PairedDifference& paired = comparison.paired;
-    text += fmt::format("{:>5}  {:<{}}  - {}  {:>+7.2f} ± {:>5.2f}  {}\n", shots_text(comparison.shots),
-                        comparison.method, width, comparison.against, paired.difference, paired.interval,
-                        paired.p_value < 0.001 ? "p < 0.001" : fmt::format("p = {:.3f}", paired.p_value));
+    text +=
+        fmt::format("{:>5}  {:<{}}  - {}  {:>+7.2f} ± {:>5.2f}  {}\n", shots_text(comparison.shots),
+                    method_label(comparison.method), width, method_label(comparison.against), paired.difference,
+                    paired.interval, paired.p_value < 0.001 ? "p < 0.001" : fmt::format("p = {:.3f}", paired.p_value));
   }
   return text;
 }
@@ -118,6 +122,7 @@ std::string many_way_json(const ManyWayReport& report, const ReportContext& cont
                {"source", {{"train", context.train_source}, {"test", context.test_source}}},
                {"ways", report.ways},
                {"dimension", report.dimension},
+               {"query_balance", report.query_balance ? to_string(*report.query_balance) : "all"},
                {"seed", context.seed},
                {"subsets", context.split_count},
                {"options", context.recipe},
@@ -131,13 +136,13 @@ std::string many_way_json(const ManyWayReport& report, const ReportContext& cont
 }
 
 std::string many_way_csv(const ManyWayReport& report) {
-  std::string text = "method,shots,seed,accuracy,top5,macro,ece,epsilon,seconds\n";
+  std::string text = "method,shots,seed,accuracy,top5,macro,ece,epsilon,seconds,transductive\n";
   const auto optional = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; };
   for (const ManyWayResult& result : report.results) {
     for (const ManyWayRun& run : result.runs) {
-      text += fmt::format("{},{},{},{},{},{},{},{},{}\n", result.method, result.shots, run.seed, run.accuracy,
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", result.method, result.shots, run.seed, run.accuracy,
                           optional(run.metrics.top5), run.metrics.macro, optional(run.metrics.ece), run.epsilon,
-                          run.seconds);
+                          run.seconds, is_transductive(result.method));
     }
   }
   return text;

@@ -31,13 +31,14 @@ std::string many_way_table(const ManyWayReport& report);
 // there is nothing to compare.
 std::string comparison_table(std::span<const MethodComparison> comparisons, const std::string& pairs);
 
-// {"protocol": "many-way", "version", "source", ..., "results": [{"method", "shots", "accuracy_mean", "accuracy_std",
-// "runs": [{"seed", "accuracy", "epsilon", "seconds", ...}], "recall", "confusions", "calibration", "search"}],
-// "comparisons", "metadata"}; see docs/reference/file-formats.md. Accuracies are in percent; shots 0 means all
-// examples.
+// {"protocol": "many-way", "version", "source", ..., "results": [{"method", "transductive", "shots", "accuracy_mean",
+// "accuracy_std", "runs": [{"seed", "accuracy", "epsilon", "seconds", ...}], "recall", "confusions", "calibration",
+// "search"}], "comparisons", "metadata"}; see docs/reference/file-formats.md. Accuracies are in percent; shots 0 means
+// all examples.
 std::string many_way_json(const ManyWayReport& report, const ReportContext& context);
 
-// One line per run: method,shots,seed,accuracy,top5,macro,ece,epsilon,seconds; values that a method lacks are empty.
+// One line per run: method,shots,seed,accuracy,top5,macro,ece,epsilon,seconds,transductive; values that a method lacks
+// are empty.
 std::string many_way_csv(const ManyWayReport& report);
 
 }  // namespace annulus

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -154,6 +155,45 @@ TEST(Episodes, JsonHasTheDocumentedKeys) {
   }
   EXPECT_DOUBLE_EQ(json["results"][1]["acc_m"], report.results[1].mean);
   EXPECT_NE(episodes_table(report).find("ACC_100"), std::string::npos);
+}
+
+TEST(Episodes, QueriesMayBeUnbalanced) {
+  EpisodesOptions options = quick_options();
+  options.shots = {1};
+  options.methods = {"ncm", "tim"};
+  const EpisodesReport balanced = evaluate_episodes(clouds(), options);
+  options.query_balance.dirichlet = 0.5;
+  const EpisodesReport drawn = evaluate_episodes(clouds(), options);
+  EXPECT_NE(drawn.results[0].accuracies, balanced.results[0].accuracies);
+  const auto gain = [](const EpisodesReport& report) { return report.results[1].mean - report.results[0].mean; };
+  EXPECT_GT(gain(balanced), gain(drawn)) << "TIM wants balanced queries";
+  // 15 queries in all: every accuracy is a multiple of one in fifteen.
+  for (const double accuracy : drawn.results[0].accuracies[0]) {
+    EXPECT_NEAR(accuracy * 15.0 / 100.0, std::round(accuracy * 15.0 / 100.0), 1e-9);
+  }
+  options.threads = 3;
+  const EpisodesReport again = evaluate_episodes(clouds(), options);
+  EXPECT_EQ(again.results[1].accuracies, drawn.results[1].accuracies);
+  const auto json = nlohmann::json::parse(episodes_json(drawn, options, "clouds.npz"));
+  EXPECT_EQ(json["query_balance"], "dirichlet:0.5");
+  EXPECT_EQ(json["results"][1]["transductive"], true);
+  EXPECT_NE(episodes_table(drawn).find("tim (transductive)"), std::string::npos);
+}
+
+TEST(Episodes, SeedsOfAnotherBalanceAreNotReused) {
+  EpisodesOptions options = quick_options();
+  options.shots = {1};
+  options.methods = {"ncm"};
+  std::map<std::string, SeedScore> kept;
+  options.cached_runs.keep = [&](const std::string& key, const SeedScore& run) { kept[key] = run; };
+  evaluate_episodes(clouds(), options);
+  EXPECT_EQ(kept.size(), 2U);
+  options.query_balance.dirichlet = 1.0;
+  evaluate_episodes(clouds(), options);
+  EXPECT_EQ(kept.size(), 4U);
+  options.query_balance.dirichlet = 2.0;
+  evaluate_episodes(clouds(), options);
+  EXPECT_EQ(kept.size(), 6U);
 }
 
 TEST(Episodes, RejectsImpossibleShapesBeforeTraining) {

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "annulus/base/error.h"
+#include "annulus/kernels/softmax_loss.h"
+#include "annulus/learn/baselines/method.h"
 #include "annulus/task/synthetic.h"
 #include "tests/fixtures/quick_recipe.h"
 
@@ -157,6 +159,54 @@ TEST(ManyWay, EveryMethodSolvesSeparatedClasses) {
     EXPECT_EQ(result.accuracy_std, 0.0) << result.method;
     EXPECT_EQ(result.runs.size(), 3U);
   }
+}
+
+TEST(ManyWay, TestExamplesMayBeDrawnByABalance) {
+  SyntheticOptions data;
+  data.classes = 6;
+  data.dimension = 8;
+  data.test_rows = 10;
+  const FeatureSet set = make_synthetic(data);
+  ManyWayOptions options = quick_options({"ncm", "pt-map"});
+  options.shots = {1};
+  const ManyWayReport whole = evaluate_many_way(set, options);
+  EXPECT_EQ(whole.splits[0].query.size(), 60U);
+  EXPECT_FALSE(whole.query_balance);
+  options.query_balance = QueryBalance{1.0};
+  const ManyWayReport drawn = evaluate_many_way(set, options);
+  ASSERT_EQ(drawn.splits.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(drawn.splits[i].support, whole.splits[i].support);
+    EXPECT_LT(drawn.splits[i].query.size(), 60U);
+    EXPECT_EQ(drawn.results[0].runs[i].query_examples, drawn.splits[i].query.size());
+    EXPECT_EQ(drawn.results[1].runs[i].query_examples, drawn.splits[i].query.size());
+  }
+  EXPECT_NE(drawn.splits[0].query, drawn.splits[1].query);
+  EXPECT_EQ(drawn.query_balance, (QueryBalance{1.0}));
+}
+
+TEST(ManyWay, ATransductiveMethodSeesAllTestExamplesAtOnce) {
+  SyntheticOptions data;
+  data.classes = 6;
+  data.dimension = 8;
+  data.noise = 1.2;
+  const FeatureSet set = make_synthetic(data);
+  ManyWayOptions options = quick_options({"tim"});
+  options.shots = {1};
+  options.split_count = 1;
+  const ManyWayReport report = evaluate_many_way(set, options);
+  const ManyWayRun& run = report.results[0].runs[0];
+  const Split& split = report.splits[0];
+  const QueryScores all = method_named("tim").score_queries(
+      gather(set, split.support), gather(set, split.query).features.view(), {options.recipe}, {});
+  std::size_t correct = 0;
+  for (std::size_t i = 0; i < split.query.size(); ++i) {
+    if (static_cast<std::int32_t>(argmax(all.scores.row(i))) == set.labels()[split.query[i]]) ++correct;
+  }
+  EXPECT_DOUBLE_EQ(run.accuracy, 100.0 * static_cast<double>(correct) / static_cast<double>(split.query.size()));
+  EXPECT_TRUE(run.metrics.top5);
+  EXPECT_TRUE(run.metrics.ece);
+  EXPECT_GT(run.seconds, 0.0);
 }
 
 TEST(ManyWay, TestsOnTheSecondSetWithClassesMatchedByName) {

@@ -1,4 +1,4 @@
-// Every method on rows whose answers are known, and its independence of threads.
+// Every method that predicts rows one by one, on rows whose answers are known, and its independence of threads.
 #include "annulus/learn/baselines/method.h"
 
 #include <gtest/gtest.h>
@@ -15,9 +15,33 @@
 namespace annulus {
 namespace {
 
+std::vector<Method> inductive_methods() {
+  std::vector<Method> list;
+  for (const Method& method : methods()) {
+    if (!method.transductive()) list.push_back(method);
+  }
+  return list;
+}
+
+TEST(Methods, TransductiveOnesAreMarked) {
+  std::vector<std::string> marked;
+  for (const Method& method : methods()) {
+    EXPECT_EQ(method.fit == nullptr, method.transductive()) << method.name;
+    EXPECT_EQ(is_transductive(method.name), method.transductive()) << method.name;
+    const std::string label = method_label(method.name);
+    EXPECT_EQ(label == method.name, !method.transductive());
+    if (method.transductive()) marked.push_back(label);
+  }
+  EXPECT_EQ(marked, (std::vector<std::string>{"bd-cspn (transductive)", "laplacian-shot (transductive)",
+                                              "tim (transductive)", "alpha-tim (transductive)", "pt-map (transductive)",
+                                              "transductive-finetune (transductive)"}));
+  EXPECT_EQ(method_label("of another program"), "of another program");
+  EXPECT_FALSE(is_transductive("of another program"));
+}
+
 TEST(Methods, EveryOneLearnsOverlappingClassesFarBetterThanChance) {
   const Overlapping task = overlapping_classes();
-  for (const Method& method : methods()) {
+  for (const Method& method : inductive_methods()) {
     const Classes named = answers(std::string(method.name), task.support, task.queries.view());
     ASSERT_EQ(named.size(), task.queries.rows());
     std::size_t correct = 0;
@@ -32,7 +56,7 @@ TEST(Methods, EveryOneLearnsOverlappingClassesFarBetterThanChance) {
 TEST(Methods, ThreadsDoNotMatter) {
   const Overlapping task = overlapping_classes();
   Recipe recipe = quick_recipe();
-  for (const Method& method : methods()) {
+  for (const Method& method : inductive_methods()) {
     set_threads(recipe, 1);
     const Classes alone = method.fit(task.support, {recipe, &base_of(24)}, {}).predict(task.queries.view());
     std::vector<Classes> together(4);
@@ -48,7 +72,7 @@ TEST(Methods, ThreadsDoNotMatter) {
 TEST(Methods, APredictionDoesNotDependOnTheOtherRows) {
   const Overlapping task = overlapping_classes();
   const Recipe recipe = quick_recipe();
-  for (const Method& method : methods()) {
+  for (const Method& method : inductive_methods()) {
     const FittedMethod fitted = method.fit(task.support, {recipe, &base_of(24)}, {});
     const Classes together = fitted.predict(task.queries.view());
     if (fitted.predict_and_score) {
@@ -64,7 +88,7 @@ TEST(Methods, APredictionDoesNotDependOnTheOtherRows) {
 // With equal rows in two classes there is nothing to learn between them, and still an answer.
 TEST(Methods, EqualExamplesAreAccepted) {
   const LabelledExamples support{at_degrees({0, 0, 0, 0, 90, 90}), {0, 0, 1, 1, 2, 2}, 3};
-  for (const Method& method : methods()) {
+  for (const Method& method : inductive_methods()) {
     const Classes named = answers(std::string(method.name), support, at_degrees({85, 5}).view());
     EXPECT_EQ(named[0], 2) << method.name;
     EXPECT_LT(named[1], 2) << method.name;
@@ -74,14 +98,14 @@ TEST(Methods, EqualExamplesAreAccepted) {
 // One class against another, where some libraries keep a single vector of weights.
 TEST(Methods, TwoClassesAreEnough) {
   const LabelledExamples support{at_degrees({10, -10, 100, 80}), {1, 1, 0, 0}, 2};
-  for (const Method& method : methods()) {
+  for (const Method& method : inductive_methods()) {
     EXPECT_EQ(answers(std::string(method.name), support, at_degrees({20, 70}).view()), (Classes{1, 0})) << method.name;
   }
 }
 
 TEST(Methods, PrintNothing) {
   const Overlapping task = overlapping_classes();
-  for (const Method& method : methods()) {
+  for (const Method& method : inductive_methods()) {
     testing::internal::CaptureStdout();
     answers(std::string(method.name), task.support, task.queries.view());
     EXPECT_EQ(testing::internal::GetCapturedStdout(), "") << method.name;
@@ -91,7 +115,7 @@ TEST(Methods, PrintNothing) {
 TEST(Methods, StopWhenProgressSaysSo) {
   const Overlapping task = overlapping_classes();
   const Recipe recipe = quick_recipe();
-  for (const Method& method : methods()) {
+  for (const Method& method : inductive_methods()) {
     EXPECT_THROW(method.fit(task.support, {recipe, &base_of(24)}, [](const Progress&) { return false; }), Error)
         << method.name;
   }

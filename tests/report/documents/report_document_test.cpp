@@ -97,6 +97,25 @@ TEST(ReportDocument, OfManyWaysIsThatOfItsJson) {
   expect_same(document_of(many_way(), context, "a report"), many_way_json(many_way(), context), "a report");
 }
 
+TEST(ReportDocument, MarksTransductiveMethodsAsItsJsonDoes) {
+  ManyWayReport report = many_way();
+  report.results[1].method = "alpha-tim";
+  report.comparisons[0].method = "alpha-tim";
+  report.query_balance = QueryBalance{2.0};
+  const ReportContext context{"a.npz", "b.npz", 4, 2, {{"recipe", "ibm2"}}, "base.npz", metadata()};
+  const ResultsDocument document = document_of(report, context, "a report");
+  expect_same(document, many_way_json(report, context), "a report");
+  EXPECT_TRUE(document.results[1].transductive);
+  EXPECT_EQ(document.results[1].method, "alpha-tim (transductive)");
+  EXPECT_EQ(document.comparisons[0].method, "alpha-tim (transductive)");
+  EXPECT_EQ(document.results[0].method, "ncm");
+  const std::string page = page_of(document);
+  EXPECT_EQ(page.find(">alpha-tim<"), std::string::npos) << "nowhere without its mark";
+  EXPECT_NE(page.find("Methods marked transductive see all test examples at once"), std::string::npos);
+  EXPECT_NE(page.find("Dirichlet distribution with concentration 2."), std::string::npos);
+  EXPECT_EQ(page_of(document_of(many_way(), context, "a report")).find("transductive"), std::string::npos);
+}
+
 TEST(ReportDocument, OfEpisodesIsThatOfItsJson) {
   EpisodesOptions options;
   options.shots = {5};

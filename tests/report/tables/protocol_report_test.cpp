@@ -23,6 +23,7 @@ TEST(Report, JsonHasTheDocumentedKeys) {
   EXPECT_EQ(json["protocol"], "many-way");
   EXPECT_EQ(json["source"]["train"], "a.npz");
   EXPECT_EQ(json["options"]["recipe"], "paper");
+  EXPECT_EQ(json["query_balance"], "all");
   ASSERT_EQ(json["results"].size(), 2U);
   const auto& result = json["results"][1];
   EXPECT_EQ(result["method"], "ibm2");
@@ -66,10 +67,23 @@ TEST(Report, CsvHasOneLinePerRun) {
   report.results[1].runs[1].metrics.top5 = 90.0;
   report.results[1].runs[1].metrics.macro = 62.0;
   EXPECT_EQ(many_way_csv(report),
-            "method,shots,seed,accuracy,top5,macro,ece,epsilon,seconds\n"
-            "ncm,1,4,50,,0,,0,0.002\n"
-            "ibm2,0,4,60,,0,,1.5,12\n"
-            "ibm2,0,5,63,90,62,,2.5,14\n");
+            "method,shots,seed,accuracy,top5,macro,ece,epsilon,seconds,transductive\n"
+            "ncm,1,4,50,,0,,0,0.002,false\n"
+            "ibm2,0,4,60,,0,,1.5,12,false\n"
+            "ibm2,0,5,63,90,62,,2.5,14,false\n");
+}
+
+TEST(Report, TransductiveMethodsAreMarkedEverywhere) {
+  ManyWayReport report = small_report();
+  report.results[1].method = "tim";
+  const std::vector<MethodComparison> comparisons{{1, "ncm", "tim", {1.25, 0.5, 0.0001, 200}}};
+  EXPECT_NE(many_way_table(report).find("  tim (transductive)    61.50"), std::string::npos) << many_way_table(report);
+  EXPECT_NE(comparison_table(comparisons, "class").find("ncm  - tim (transductive)"), std::string::npos);
+  EXPECT_TRUE(many_way_csv(report).ends_with("2.5,14,true\n"));
+  const auto json = nlohmann::json::parse(many_way_json(report, {"a.npz", "b.npz", 4, 2, {}}));
+  EXPECT_EQ(json["results"][0]["transductive"], false);
+  EXPECT_EQ(json["results"][1]["transductive"], true);
+  EXPECT_EQ(json["results"][1]["method"], "tim");
 }
 
 TEST(Report, MetadataNamesWhatWasChosenOnWhichExamples) {
