@@ -37,7 +37,8 @@ void add_demo(CLI::App& app, Action& action);
 void add_demo_generated(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
-void add_option_table(CLI::App& app, Action& action);  // hidden
+void add_decode_worker(CLI::App& app, Action& action);  // hidden
+void add_option_table(CLI::App& app, Action& action);   // hidden
 
 struct RunOptions {
   std::uint64_t seed = 0;

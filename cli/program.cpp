@@ -87,6 +87,7 @@ void build(CLI::App& app, Action& action) {
   add_demo_generated(app, action);
   add_doctor(app, action);
   add_completion(app, action);
+  add_decode_worker(app, action);
   add_option_table(app, action);
 }
 

@@ -18,6 +18,7 @@
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/log_writer.h"
 #include "cli/terminal/progress_bar.h"
+#include "server/decode/decode_worker.h"
 #include "server/predict/predict_server.h"
 
 namespace annulus::cli {
@@ -42,6 +43,7 @@ struct ServeCommand {
   std::size_t max_body_mb = 32;
   std::size_t max_megapixels = 50;
   std::size_t drain_ms = 10'000;
+  bool no_sandbox = false;
   bool quiet = false;
 };
 
@@ -89,6 +91,8 @@ void fill_in(ServeCommand& options) {
   serve.http.drain_time = std::chrono::milliseconds(options.drain_ms);
   serve.image.max_bytes = serve.http.max_body_bytes;
   serve.image.max_pixels = options.max_megapixels * 1'000'000;
+  // This very program, also when its file was replaced meanwhile.
+  if (!options.no_sandbox) serve.decoder.command = {"/proc/self/exe", "decode-worker"};
 }
 
 void run_serve(ServeCommand options) {
@@ -231,10 +235,20 @@ void add_serve(CLI::App& app, Action& action) {
   add_offline(command);
   command.add_flag("--features-only", options->serve.features_only,
                    "Take features and no images: no network is opened, and the server is ready without one");
+  command.add_flag("--no-sandbox", options->no_sandbox,
+                   "Decode images in the server itself, where its files, its network and its token are: for systems "
+                   "that refuse to confine a process");
   add_example(command,
               "  annulus serve birds.safetensors flowers=other.safetensors --port 8080\n"
               "  curl --data-binary @photo.jpg 'http://127.0.0.1:8080/predict?model=birds&top=3'");
   command.callback([options, &action] { action = [options] { run_serve(*options); }; });
+}
+
+void add_decode_worker(CLI::App& app, Action& action) {
+  CLI::App& command = *app.add_subcommand("decode-worker", "Decode images for annulus serve, which starts it");
+  command.group("");  // hidden: of no use by itself
+  // Without destructors, which may ask for what a confined process does not have.
+  command.callback([&action] { action = [] { std::_Exit(server::run_decode_worker()); }; });
 }
 
 }  // namespace annulus::cli

@@ -291,8 +291,11 @@ Request Session::request_of(const Parser& parser) {
   fresh_ = false;
   head_only_ = request.method == "HEAD";
   check_framing(request, message.version());
+  const std::size_t hosts = message.count(http::field::host);
+  if (hosts > 1) fail(ErrorKind::kFormat, "expected one Host header, found {}", hosts);
   if (message.version() >= 11 && request.header("Host").empty()) fail(ErrorKind::kFormat, "expected a Host header");
   Target target = parse_target(request.target);
+  if (!target.host.empty()) request.headers.insert_or_assign("Host", target.host);
   request.path = std::move(target.path);
   request.query = std::move(target.query);
   return request;

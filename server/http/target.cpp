@@ -72,9 +72,18 @@ std::string percent_decoded(std::string_view text, bool plus_is_space) {
 }
 
 Target parse_target(std::string_view target) {
+  constexpr std::string_view kScheme = "http://";
   target = target.substr(0, target.find('#'));
-  const std::size_t question = std::min(target.find('?'), target.size());
   Target result;
+  if (target.starts_with(kScheme)) {
+    target.remove_prefix(kScheme.size());
+    const std::size_t end = std::min(target.find_first_of("/?"), target.size());
+    result.host = target.substr(0, end);
+    if (result.host.empty()) fail(ErrorKind::kFormat, "expected a host after http:// in the target");
+    target.remove_prefix(end);
+    if (target.empty()) target = "/";
+  }
+  const std::size_t question = std::min(target.find('?'), target.size());
   result.path = decoded_path(target.substr(0, question));
   if (question < target.size()) result.query = decoded_query(target.substr(question + 1));
   return result;

@@ -10,10 +10,12 @@ namespace annulus::server {
 struct Target {
   std::string path;
   std::map<std::string, std::string> query;
+  std::string host;  // of an absolute target, and its port; it counts in place of the header Host
 };
 
-// "/a%20b/./c?x=1" -> {"/a b/c", {x: 1}}. Throws Error{kFormat} for what is no path of ours: a path that does not begin
-// with a slash, "..", an encoded slash or control character, a broken escape, a query of more than 64 names.
+// "/a%20b/./c?x=1" -> {"/a b/c", {x: 1}}, as is "http://HOST/a%20b/./c?x=1" with its host. Throws Error{kFormat} for
+// what is no path of ours: a path that does not begin with a slash, "..", an encoded slash or control character, a
+// broken escape, a query of more than 64 names.
 Target parse_target(std::string_view target);
 
 // Throws Error{kFormat} at a broken escape. `plus_is_space` is for queries and forms.

@@ -79,6 +79,11 @@ void Metrics::rejected(const std::string& reason) {
   ++rejected_[reason];
 }
 
+void Metrics::decoder_ended(const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  ++decoders_ended_[reason];
+}
+
 void Metrics::reloaded(const std::string& model, bool success) {
   const std::lock_guard lock(mutex_);
   ++reloads_[{model, success}];
@@ -111,6 +116,11 @@ std::string Metrics::text(const Gauges& gauges) const {
   head("annulus_rejected_total", "counter", "Requests that were turned away, by reason.", out);
   for (const auto& [reason, count] : rejected_) {
     out += fmt::format("annulus_rejected_total{{reason={}}} {}\n", label_value(reason), count);
+  }
+  head("annulus_decoders_ended_total", "counter",
+       "Processes that decode images and ended before their time, by reason.", out);
+  for (const auto& [reason, count] : decoders_ended_) {
+    out += fmt::format("annulus_decoders_ended_total{{reason={}}} {}\n", label_value(reason), count);
   }
   head("annulus_predictions_total", "counter", "Inputs predicted, by model.", out);
   for (const auto& [name, counts] : models_) {

@@ -42,6 +42,7 @@ class Metrics {
   void batch(std::size_t rows);
   void predicted(const std::string& model, const std::vector<float>& margins, std::size_t unknown);
   void rejected(const std::string& reason);
+  void decoder_ended(const std::string& reason);
   void reloaded(const std::string& model, bool success);
   std::string text(const Gauges& gauges) const;
 
@@ -59,6 +60,7 @@ class Metrics {
   Histogram batch_rows_;
   std::map<std::string, ModelCounts> models_;
   std::map<std::string, std::uint64_t> rejected_;
+  std::map<std::string, std::uint64_t> decoders_ended_;
   std::map<std::pair<std::string, bool>, std::uint64_t> reloads_;
 };
 

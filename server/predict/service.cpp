@@ -10,6 +10,7 @@
 
 #include "annulus/base/parallel.h"
 #include "annulus/pipeline/encode.h"
+#include "annulus/vision/preprocess/preprocess.h"
 
 namespace annulus::server {
 namespace {
@@ -23,6 +24,30 @@ BatchOptions with_threads(BatchOptions options) {
   options.threads = threads_or_all(options.threads);
   return options;
 }
+
+// Null where images are decoded in this process, or none are taken. Throws Error{kIo} about the field "no_sandbox".
+std::unique_ptr<Decoders> open_decoders(const ServeOptions& options, Metrics& metrics, const LogSink& log) {
+  if (options.decoder.command.empty() || options.features_only) return nullptr;
+  const auto ended = [&metrics, log](const std::string& reason) {
+    metrics.decoder_ended(reason);
+    log({LogLevel::kWarning, "decoder ended", {{"reason", reason}}});
+  };
+  try {
+    return std::make_unique<Decoders>(options.decoder, options.image, ended);
+  } catch (const Error& error) {
+    fail_field(ErrorKind::kIo, "no_sandbox",
+               "expected {} where images cannot be decoded in a process of their own without files and network, found "
+               "that they cannot: {}",
+               error.what());
+  }
+}
+
+bool is_finite(const Prediction& prediction) {
+  return std::all_of(prediction.top.begin(), prediction.top.end(),
+                     [](const RankedClass& ranked) { return std::isfinite(ranked.probability); });
+}
+
+}  // namespace
 
 // Images of one request, on their way through several threads.
 struct ImageWork {
@@ -40,48 +65,16 @@ struct ImageWork {
   }
 };
 
-void encode_one(ImageWork& work, std::size_t index, const DecodeLimits& limits, Metrics& metrics) {
-  if (work.failed) return;
-  if (Clock::now() >= work.deadline) {
-    metrics.rejected("deadline");
-    return work.fail_with(too_late());
-  }
-  const std::string name = work.images.size() == 1 ? "the image" : fmt::format("image {}", index);
-  try {
-    const std::string bytes = std::move(work.images[index]);
-    const Encoder& encoder = *work.model->encoder();
-    DecodeLimits in_time = limits;
-    in_time.deadline = work.deadline;
-    const std::vector<float> row = encode_image(std::as_bytes(std::span(bytes)), name, encoder, in_time);
-    std::copy(row.begin(), row.end(), work.rows.row(index).begin());
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kCancelled) {
-      metrics.rejected("deadline");
-      return work.fail_with(too_late());
-    }
-    const bool theirs = error.kind() == ErrorKind::kFormat || error.kind() == ErrorKind::kInput;
-    work.fail_with(error_response(theirs ? 422 : status_of(error.kind()), error.what()));
-  } catch (const std::exception&) {
-    work.fail_with(error_response(500, "a defect of this program, or not enough memory"));
-  }
-}
-
-bool is_finite(const Prediction& prediction) {
-  return std::all_of(prediction.top.begin(), prediction.top.end(),
-                     [](const RankedClass& ranked) { return std::isfinite(ranked.probability); });
-}
-
-}  // namespace
-
 Response no_such_model(const std::string& name) {
   return error_response(404, fmt::format("there is no model named \"{}\"", name));
 }
 
-Service::Service(const ServeOptions& options, const std::vector<ModelSource>& sources, LogSink log,
+Service::Service(const ServeOptions& options, const std::vector<ModelSource>& sources, const LogSink& log,
                  const ProgressCallback& progress)
     : options_(options),
-      models_(sources, options.encoder, options.features_only, metrics_, std::move(log), progress),
+      models_(sources, options.encoder, options.features_only, metrics_, log, progress),
       batcher_(with_threads(options.batch), metrics_),
+      decoders_(open_decoders(options, metrics_, log)),
       pool_("images", threads_or_all(options.image_threads), options.max_queue_images) {}
 
 Gauges Service::gauges() const {
@@ -131,6 +124,41 @@ void Service::check_size(const ServedModel& model, std::size_t rows, std::size_t
   }
 }
 
+void Service::encode_one(ImageWork& work, std::size_t index) {
+  if (work.failed) return;
+  if (Clock::now() >= work.deadline) {
+    metrics_.rejected("deadline");
+    return work.fail_with(too_late());
+  }
+  const std::string name = work.images.size() == 1 ? "the image" : fmt::format("image {}", index);
+  try {
+    const std::string bytes = std::move(work.images[index]);
+    const Encoder& encoder = *work.model->encoder();
+    DecodeOptions decode = decode_options(encoder.parts.front().recipe);
+    decode.limits = options_.image;
+    decode.limits.deadline = work.deadline;
+    const auto use = [&](const Image& image) {
+      const std::vector<float> row = encode_image(image, name, encoder);
+      std::copy(row.begin(), row.end(), work.rows.row(index).begin());
+    };
+    const auto file = std::as_bytes(std::span(bytes));
+    if (decoders_) {
+      decoders_->decode(file, decode, name, use);
+    } else {
+      use(decode_image(file, decode, name));
+    }
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kCancelled) {
+      metrics_.rejected("deadline");
+      return work.fail_with(too_late());
+    }
+    const bool theirs = error.kind() == ErrorKind::kFormat || error.kind() == ErrorKind::kInput;
+    work.fail_with(error_response(theirs ? 422 : status_of(error.kind()), error.what()));
+  } catch (const std::exception&) {
+    work.fail_with(error_response(500, "a defect of this program, or not enough memory"));
+  }
+}
+
 void Service::encode(std::shared_ptr<const ServedModel> model, std::vector<std::string> images,
                      Clock::time_point deadline, const Respond& respond, UseRows use) {
   if (model->encoder() == nullptr) {
@@ -149,7 +177,7 @@ void Service::encode(std::shared_ptr<const ServedModel> model, std::vector<std::
   std::vector<std::function<void()>> tasks;
   for (std::size_t i = 0; i < work->images.size(); ++i) {
     tasks.emplace_back([this, work, i] {
-      encode_one(*work, i, options_.image, metrics_);
+      encode_one(*work, i);
       if (--work->left == 0 && !work->failed) work->use(std::move(work->rows));
     });
   }

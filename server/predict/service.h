@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "annulus/vision/image/image.h"
+#include "server/decode/decoders.h"
 #include "server/http/http.h"
 #include "server/http/http_server.h"
 #include "server/http/log.h"
@@ -34,6 +35,8 @@ struct ServeOptions {
   std::vector<std::string> cors_origins;       // whose pages may ask; "*": any; others get 403
   EncoderOptions encoder;
   bool features_only = false;  // no backbone is opened, and images get 422
+  // Processes that decode images apart from this one; no command: images are decoded in this one.
+  DecoderOptions decoder;
 };
 
 // A prediction request, ready to be computed.
@@ -46,9 +49,11 @@ struct PredictWork {
   Clock::time_point deadline;
 };
 
+struct ImageWork;
+
 class Service {
  public:
-  Service(const ServeOptions& options, const std::vector<ModelSource>& sources, LogSink log,
+  Service(const ServeOptions& options, const std::vector<ModelSource>& sources, const LogSink& log,
           const ProgressCallback& progress);
 
   const ServeOptions& options() const { return options_; }
@@ -82,6 +87,7 @@ class Service {
   void predict(PredictWork work, const Respond& respond, MakeResponse make);
 
  private:
+  void encode_one(ImageWork& work, std::size_t index);
   void predict_rows(PredictWork work, bool admitted, const Respond& respond, MakeResponse make);
   Response too_busy();
 
@@ -89,6 +95,7 @@ class Service {
   Metrics metrics_;
   ModelRepository models_;
   Batcher batcher_;
+  std::unique_ptr<Decoders> decoders_;  // null: images are decoded in this process
   TaskPool pool_;
 };
 

@@ -41,6 +41,8 @@ class CheckIncludes(unittest.TestCase):
             "cli/fit.cpp": ('#include "python/module.h"', "cli may not include the app python"),
             "python/module.cpp": ('#include "server/http/router.h"', "python may not include server"),
             "annulus/store/page.cpp": ('#include "server/http/router.h"', "store may not include server"),
+            "server/start.cpp": ("#include <spawn.h>", "other processes belongs in"),
+            "server/confine.cpp": ("#include <seccomp.h>", "filters of system calls belongs in server/decode/sandbox"),
             "server/answer.cpp": ('#include "cli/command.h"', "server may not include the app cli"),
             "server/print.cpp": ('std::cerr << "no";', "output or exit in the library"),
             "cli/listen.cpp": ("#include <boost/asio/ip/tcp.hpp>", "sockets"),

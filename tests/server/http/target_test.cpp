@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "annulus/base/error.h"
 #include "server/http/event_text.h"
 #include "server/http/router.h"
 
@@ -18,10 +19,18 @@ TEST(Target, PathsAreDecodedAndNormalised) {
   EXPECT_EQ(parse_target("/./a/.").path, "/a");
   EXPECT_EQ(parse_target("/a+b#c?d").path, "/a+b");
   EXPECT_EQ(parse_target("/...").path, "/...");
+  EXPECT_EQ(parse_target("/a").host, "");
+  const Target absolute = parse_target("http://localhost:80/a%20b?x=1");
+  EXPECT_EQ(absolute.host, "localhost:80");
+  EXPECT_EQ(absolute.path, "/a b");
+  EXPECT_EQ(absolute.query.at("x"), "1");
+  EXPECT_EQ(parse_target("http://localhost").path, "/");
+  EXPECT_THROW(parse_target("http:///a"), Error);
+  EXPECT_THROW(parse_target("http://localhost?x=1"), Error);
 }
 
 TEST(Target, TricksAreRejected) {
-  for (const char* target : {"", "a", "*", "http://localhost/a", "/..", "/a/../b", "/%2e%2e/b", "/.%2E", "/a%2fb",
+  for (const char* target : {"", "a", "*", "https://localhost/a", "/..", "/a/../b", "/%2e%2e/b", "/.%2E", "/a%2fb",
                              "/%00", "/a%0ab", "/%", "/%4", "/%zz", "/a?b=%q1", "/%7f"}) {
     EXPECT_THROW(parse_target(target), Error) << target;
   }
