@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -25,7 +26,9 @@
 #include "server/http/http_server.h"
 #include "server/studio/studio_app.h"
 #include "server/studio/studio_page.h"
+#include "studio_engine/project/import_folder.h"
 #include "studio_engine/project/project.h"
+#include "studio_engine/project/project_list.h"
 
 namespace annulus::cli {
 namespace {
@@ -73,19 +76,48 @@ void make_emoji_project(const std::filesystem::path& folder, const StudioCommand
   }
 }
 
-// The project to open. `notice` says what went wrong on the way, for the page to show.
-std::filesystem::path find_project(const StudioCommand& options, const std::filesystem::path& home,
-                                   std::string& notice) {
-  if (!options.project.empty()) {
-    if (!Project::exists(options.project)) Project::create(options.project, options.encoder.backbone);
-    return options.project;
-  }
+void make_home(const std::filesystem::path& home) {
   std::error_code error;
   std::filesystem::create_directories(home, error);
   if (error) {
     fail(ErrorKind::kIo, "{}: expected a folder for projects that can be made, found: {}; name another with --home",
          home.string(), error.message());
   }
+}
+
+// Whether it is a folder with anything in it that is not hidden.
+bool holds_entries(const std::filesystem::path& folder) {
+  std::error_code error;
+  const std::filesystem::directory_iterator entries(folder, error);
+  return !error && std::any_of(begin(entries), end(entries),
+                               [](const auto& entry) { return !entry.path().filename().string().starts_with("."); });
+}
+
+// A folder of photos becomes a project in the home folder, by copies.
+std::filesystem::path import_photos(const StudioCommand& options, const std::filesystem::path& home,
+                                    std::string& notice) {
+  ProgressBar bar(options.run.quiet);
+  const studio::ImportedFolder imported =
+      studio::import_folder(options.project, home, options.encoder.backbone, bar.callback());
+  for (const std::string& note : imported.notes) notice += (notice.empty() ? "" : " ") + note;
+  return imported.project;
+}
+
+// The project to open. `notice` says what went wrong on the way, for the page to show.
+std::filesystem::path find_project(const StudioCommand& options, const std::filesystem::path& home,
+                                   std::string& notice) {
+  if (!options.project.empty()) {
+    if (Project::exists(options.project)) return options.project;
+    if (holds_entries(options.project)) {
+      make_home(home);
+      return import_photos(options, home, notice);
+    }
+    Project::create(options.project, options.encoder.backbone);
+    return options.project;
+  }
+  make_home(home);
+  const std::filesystem::path last = studio::last_project(home);
+  if (!last.empty()) return last;
   const std::filesystem::path emoji = home / "emoji";
   if (Project::exists(emoji)) return emoji;
   try {
@@ -165,7 +197,9 @@ void add_studio(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("studio", "Train a model on a local web page by dropping photos");
   command
       .add_option("PROJECT", options->project,
-                  "Folder of the project, made when it is new; default: emoji to look at, in the home folder")
+                  "Folder of the project, made when it is new, or of photos, which are copied into a project of the "
+                  "home folder; default: "
+                  "the project that was open last, at first one of emoji to look at")
       ->type_name("");
   command
       .add_option("--home", options->home,
@@ -186,7 +220,7 @@ void add_studio(CLI::App& app, Action& action) {
   add_offline(command);
   add_threads(command, options->run);
   add_quiet(command, options->run);
-  add_example(command, "  annulus studio\n  annulus studio birds/ --backbone resnet50");
+  add_example(command, "  annulus studio\n  annulus studio birds/ --backbone resnet50\n  annulus studio photos/");
   command.callback([options, &action] { action = [options] { run_studio(*options); }; });
 }
 

@@ -1,6 +1,9 @@
 // Draws the map of photos, then audits their labels.
 #include "studio_engine/analysis.h"
 
+#include <algorithm>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "annulus/eval/audit/label_audit.h"
@@ -11,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMostPairs = 200;
 constexpr std::size_t kPairPhotos = 4;
+constexpr std::size_t kMostCompared = 1000;
 
 // Whether all photos that a finding names are still in their classes: what was moved or removed since needs no fix.
 bool still_true(const AuditFinding& finding, const PhotoMap& photos, const ProjectState& state) {
@@ -52,16 +56,60 @@ std::shared_ptr<Findings> find_faults(TrainingSnapshot snapshot, const Matrix<fl
   return result;
 }
 
+// The row of class `label` most like `row`, other than itself; none when the class has no other.
+std::optional<std::uint32_t> nearest_of(std::int32_t label, std::uint32_t row, const PhotoMap& photos,
+                                        const Matrix<float>& directions) {
+  std::optional<std::uint32_t> best;
+  float closest = 0.0F;
+  const std::span<const float> from = directions.row(row);
+  for (std::uint32_t i = 0; i < photos.labels.size(); ++i) {
+    if (i == row || photos.labels[i] != label) continue;
+    const std::span<const float> to = directions.row(i);
+    const float cosine = std::inner_product(from.begin(), from.end(), to.begin(), 0.0F);
+    if (best && cosine <= closest) continue;
+    best = i;
+    closest = cosine;
+  }
+  return best;
+}
+
+// Of as many findings as a page shows: the work grows with their number times that of the photos of a class.
+std::map<std::uint32_t, Comparison> compare(const AuditReport& audit, const PhotoMap& photos,
+                                            const Matrix<float>& directions) {
+  std::map<std::uint32_t, Comparison> result;
+  for (const AuditFinding& finding : audit.findings) {
+    const bool mislabelled = finding.kind == FindingKind::kMislabelled;
+    if (!mislabelled && finding.kind != FindingKind::kOutlier) continue;
+    if (!finding.row || finding.rank > audit.count(finding.kind) || result.size() >= kMostCompared) continue;
+    Comparison& comparison = result[*finding.row];
+    comparison.own = nearest_of(photos.labels.at(*finding.row), *finding.row, photos, directions);
+    if (!mislabelled) continue;
+    const auto other = std::find(photos.class_names.begin(), photos.class_names.end(), finding.other_class);
+    if (other == photos.class_names.end()) continue;
+    comparison.other =
+        nearest_of(static_cast<std::int32_t>(other - photos.class_names.begin()), *finding.row, photos, directions);
+  }
+  return result;
+}
+
 }  // namespace
 
-std::vector<AuditFinding> actionable_findings(const Findings& findings, const ProjectState& state, std::size_t most) {
+ConfirmedFinding confirmed_form(const AuditFinding& finding, const PhotoMap& photos) {
+  const bool pair = finding.kind == FindingKind::kDuplicate || finding.kind == FindingKind::kNearDuplicate;
+  return {std::string(to_string(finding.kind)), finding.row ? photos.photos.at(*finding.row) : std::string(),
+          finding.class_name, pair && finding.other_row ? photos.photos.at(*finding.other_row) : std::string()};
+}
+
+std::vector<AuditFinding> actionable_findings(const Findings& findings, const ProjectState& state,
+                                              const ConfirmedFindings& confirmed, std::size_t most) {
   std::vector<AuditFinding> result;
   for (const AuditFinding& finding : findings.audit.findings) {
     if (result.size() >= most) break;
     const bool sure = finding.rank <= findings.audit.count(finding.kind);
     const bool elsewhere = finding.kind == FindingKind::kSingleExample || finding.kind == FindingKind::kHardClass ||
                            finding.kind == FindingKind::kAlikeClasses;
-    if (sure && !elsewhere && still_true(finding, *findings.photos, state)) result.push_back(finding);
+    if (!sure || elsewhere || !still_true(finding, *findings.photos, state)) continue;
+    if (!confirmed.contains(confirmed_form(finding, *findings.photos))) result.push_back(finding);
   }
   return result;
 }
@@ -97,6 +145,7 @@ void Analysis::run(TrainingSnapshot snapshot, const std::function<void()>& map_d
   }
   map_drawn();
   auto findings = find_faults(std::move(snapshot), directions, threads_, progress);
+  findings->comparisons = compare(findings->audit, *map, directions);
   findings->photos = std::move(map);
   const std::lock_guard lock(mutex_);
   findings->number = findings_ ? findings_->number + 1 : 1;

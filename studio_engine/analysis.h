@@ -4,14 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "annulus/base/progress.h"
 #include "annulus/eval/audit/audit.h"
 #include "annulus/eval/audit/class_map.h"
+#include "studio_engine/project/confirmed_findings.h"
 #include "studio_engine/project/project_state.h"
 #include "studio_engine/training_snapshot.h"
 
@@ -28,16 +31,27 @@ struct PhotoMap {
   std::uint64_t number = 0;  // of the maps since the start
 };
 
+// Photos to look at beside one: the most like it in its own class, and in the class that it may belong to.
+struct Comparison {
+  std::optional<std::uint32_t> own;
+  std::optional<std::uint32_t> other;
+};
+
 struct Findings {
   std::shared_ptr<const PhotoMap> photos;  // what the rows of the findings and of confused classes are
   std::vector<ConfusedClasses> confused;
   AuditReport audit;
-  std::uint64_t number = 0;  // of the findings since the start
+  std::map<std::uint32_t, Comparison> comparisons;  // of rows that may be mislabelled or are outliers
+  std::uint64_t number = 0;                         // of the findings since the start
 };
 
 // Findings that are sure enough to act on, at most `most`. Those of photos that were moved or removed since are left
-// out, and so are confused classes, which have a list of their own, and classes with a single photo, which is no fault.
-std::vector<AuditFinding> actionable_findings(const Findings& findings, const ProjectState& state, std::size_t most);
+// out, and so are those that a person called right, confused classes, which have a list of their own, and classes with
+// a single photo, which is no fault.
+std::vector<AuditFinding> actionable_findings(const Findings& findings, const ProjectState& state,
+                                              const ConfirmedFindings& confirmed, std::size_t most);
+// The finding as it is kept when a person calls it right.
+ConfirmedFinding confirmed_form(const AuditFinding& finding, const PhotoMap& photos);
 
 // One mutex guards the latest results and whether new ones are wanted; the analysis runs without it. One thread, the
 // worker, calls run(); all others may be called from any thread.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -47,12 +48,19 @@ Json confused_json(const Findings& findings) {
   return json;
 }
 
-Json findings_json(const Findings& findings, const studio::ProjectState& state) {
+Json findings_json(const Findings& findings, const Project& project) {
   Json json = Json::array();
-  for (const AuditFinding& finding : actionable_findings(findings, state, kMostFindings)) {
+  for (const AuditFinding& finding :
+       actionable_findings(findings, project.state(), project.confirmed(), kMostFindings)) {
     Json entry = {{"kind", to_string(finding.kind)}, {"name", finding.class_name}, {"other", finding.other_class}};
     if (finding.row) entry["photo"] = findings.photos->photos.at(*finding.row);
     if (finding.other_row) entry["other_photo"] = findings.photos->photos.at(*finding.other_row);
+    if (finding.kind == FindingKind::kMislabelled) entry["sure"] = rounded(finding.score);
+    const auto beside = finding.row ? findings.comparisons.find(*finding.row) : findings.comparisons.end();
+    if (beside != findings.comparisons.end()) {
+      if (beside->second.own) entry["own_photo"] = findings.photos->photos.at(*beside->second.own);
+      if (beside->second.other) entry["other_photo"] = findings.photos->photos.at(*beside->second.other);
+    }
     json.push_back(std::move(entry));
   }
   return json;
@@ -62,6 +70,19 @@ Response json_body(const Json& json) {
   Response response;
   response.body = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   return response;
+}
+
+// The name as it is, and one of letters that every browser takes (RFC 6266).
+std::string attachment_named(const std::string& name) {
+  std::string plain;
+  std::string encoded;
+  for (const char byte : name) {
+    const auto code = static_cast<unsigned char>(byte);
+    const bool letter = (code < 0x80 && std::isalnum(code) != 0) || code == '.' || code == '-' || code == '_';
+    plain += letter || code == ' ' ? byte : '_';
+    encoded += letter ? std::string(1, byte) : fmt::format("%{:02X}", code);
+  }
+  return fmt::format("attachment; filename=\"{}\"; filename*=UTF-8''{}", plain, encoded);
 }
 
 struct ExportFormat {
@@ -90,10 +111,25 @@ Response get_analysis(Studio& studio, const Request&) {
   }
   if (findings) {
     json["confused"] = confused_json(*findings);
-    json["findings"] = studio.read([&](const Project& p) { return findings_json(*findings, p.state()); });
+    json["findings"] = studio.read([&](const Project& p) { return findings_json(*findings, p); });
     json["recognised"] = rounded(findings->audit.recognised);
   }
   return json_body(json);
+}
+
+Response post_confirm(Studio& studio, const Request& request) {
+  const Json json = Json::parse(request.body, nullptr, false);
+  try {
+    if (json.value("project", studio.id()) != studio.id()) return another_project();
+    studio.change([&](Project& project) {
+      const studio::Photo& photo = project.state().photo(json.at("photo"));
+      project.confirm({json.at("kind"), photo.id, photo.class_name, json.value("other_photo", std::string())},
+                      json.value("right", true));
+    });
+  } catch (const Json::exception&) {
+    fail(ErrorKind::kFormat, "expected {{\"kind\": KIND, \"photo\": ID}}, found another body");
+  }
+  return json_body(Json::object());
 }
 
 Response get_map(const Studio& studio, const Request&) {
@@ -125,8 +161,8 @@ Response get_export(Studio& studio, const Request& request) {
     Response response;
     response.body = studio.export_as(format.kind);
     response.content_type = format.content_type;
-    response.headers.emplace_back("Content-Disposition",
-                                  fmt::format("attachment; filename=\"annulus{}\"", format.ending));
+    const std::string project = studio.read([](const Project& p) { return p.folder().filename().string(); });
+    response.headers.emplace_back("Content-Disposition", attachment_named(project + format.ending));
     return response;
   }
   fail(ErrorKind::kUsage, "expected model, onnx, card, report or web, found \"{}\"", what);

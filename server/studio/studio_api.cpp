@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "annulus/base/error.h"
+#include "annulus/learn/model/predictor.h"
 #include "annulus/report/documents/prediction_json.h"
 
 namespace annulus::server {
@@ -21,13 +22,12 @@ using Json = nlohmann::ordered_json;
 using studio::AddedPhoto;
 using studio::ProjectClass;
 using studio::ProjectState;
-constexpr std::size_t kSmallSide = 96;  // of pictures in lists, in pixels
+constexpr std::size_t kSmallSide = 96;                                  // of pictures in lists, in pixels
+constexpr std::array<std::size_t, 3> kSides = {kSmallSide, 384, 1024};  // in lists, side by side, and alone
 constexpr std::size_t kMostListed = 500;
 constexpr std::size_t kCovers = 8;  // photos shown beside a class in lists
 // Of JSON in a body: parsed, it takes many times as much memory. The ids of 100,000 photos fit.
 constexpr std::size_t kMostJsonBytes = std::size_t{4} << 20;
-
-constexpr const char* kAnotherProject = "another project was opened meanwhile; nothing was changed";
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -103,6 +103,8 @@ std::string run_action(Project& project, const Json& json) {
 
 }  // namespace
 
+Response another_project() { return error_response(409, "another project was opened meanwhile; nothing was changed"); }
+
 Upload parse_upload(std::string_view body) {
   const std::size_t end = body.find('\n');
   if (end == std::string_view::npos) fail(ErrorKind::kFormat, "expected a line of JSON before the photos, found none");
@@ -130,7 +132,7 @@ Upload parse_upload(std::string_view body) {
 ProjectChoice parse_project_choice(std::string_view body) {
   const Json json = parse_object(body);
   try {
-    return {json.at("name"), json.value("new", false)};
+    return {json.at("name"), json.value("new", false), json.value("to", std::string())};
   } catch (const nlohmann::json::exception&) {
     fail(ErrorKind::kFormat, "expected {{\"name\": PROJECT}}, found another body");
   }
@@ -170,18 +172,16 @@ std::string state_json(const Studio& studio, const std::optional<std::string>& n
   const auto findings = studio.findings();
   const auto map = studio.map();
   json["map"] = map ? map->number : 0;
-  json["analysis"] = {{"current", status.analysis_current}, {"number", findings ? findings->number : 0}};
+  json["analysis"] = {{"current", status.analysis_current},
+                      {"number", findings ? findings->number : 0},
+                      {"confirmed", studio.read([](const Project& project) { return project.confirmed().size(); })}};
   json["model"] = nullptr;
   if (model) {
-    json["model"] = {{"can_predict", studio.encoder() != nullptr},
-                     {"current", status.model_current},
-                     {"incremental", model->incremental},
-                     {"number", model->number},
-                     {"classes", model->model.class_names.size()},
-                     {"held_out", model->held_out},
-                     {"held_out_correct", model->held_out_correct},
-                     {"rejects_unknown", model->predictor->may_reject()},
-                     {"seconds", model->seconds}};
+    json["model"] = {{"can_predict", studio.encoder() != nullptr},  {"current", status.model_current},
+                     {"incremental", model->incremental},           {"number", model->number},
+                     {"classes", model->model.class_names.size()},  {"held_out", model->held_out},
+                     {"held_out_correct", model->held_out_correct}, {"rejects_unknown", model->predictor->may_reject()},
+                     {"false_rejection_rate", kFalseReject},        {"seconds", model->seconds}};
   }
   if (notice) json["notice"] = *notice;
   return dump(json);
@@ -241,7 +241,8 @@ Response get_photos(const Studio& studio, const Request& request) {
 }
 
 Response get_thumbnail(Studio& studio, const Request& request) {
-  const std::size_t side = number_in_query(request, "side", kSmallSide, 1024) > 128 ? 384 : kSmallSide;
+  const std::size_t wanted = number_in_query(request, "side", kSmallSide, kSides.back());
+  const std::size_t side = *std::find_if(kSides.begin(), kSides.end(), [&](std::size_t s) { return s >= wanted; });
   return picture_response(*studio.thumbnails().picture(request.captures.at("id"), side));
 }
 
@@ -260,7 +261,7 @@ Response get_covers(Studio& studio, const Request& request) {
 
 Response post_photos(Studio& studio, const Request& request) {
   const Upload upload = parse_upload(request.body);
-  if (meant_for_another(studio, upload.project)) return error_response(409, kAnotherProject);
+  if (meant_for_another(studio, upload.project)) return another_project();
   std::uint64_t revision = 0;
   const auto added = studio.change([&](Project& project) {
     auto result = project.add_photos(upload.class_name, upload.photos);
@@ -281,7 +282,7 @@ Response post_photos(Studio& studio, const Request& request) {
 Response post_change(Studio& studio, const Request& request) {
   const Json json = parse_object(request.body);
   try {
-    if (meant_for_another(studio, json.value("project", std::string()))) return error_response(409, kAnotherProject);
+    if (meant_for_another(studio, json.value("project", std::string()))) return another_project();
     bool outdated = false;
     Json answer = studio.change([&](Project& project) {
       const std::string action = json.at("action");

@@ -25,13 +25,17 @@ struct Upload {
 // Throws Error{kFormat} unless the sizes add up to the body's.
 Upload parse_upload(std::string_view body);
 
-// Which project to open, and whether to make it: {"name": NAME, "new": true}.
+// Which project is meant, whether to make it, and its new name: {"name": NAME, "new": true, "to": NAME}.
 struct ProjectChoice {
   std::string name;
   bool make = false;
+  std::string to{};
 };
 // Throws Error{kFormat} for anything else.
 ProjectChoice parse_project_choice(std::string_view body);
+
+// The response to a change for a project that is no longer open.
+Response another_project();
 
 // Everything that a page shows besides its lists, also sent as an event; `notice` is for a page that asks first.
 std::string state_json(const Studio& studio, const std::optional<std::string>& notice = {});
@@ -40,6 +44,7 @@ std::string state_json(const Studio& studio, const std::optional<std::string>& n
 Response get_classes(const Studio& studio, const Request& request);  // ?offset, limit, search, sort
 Response get_photos(const Studio& studio, const Request& request);   // ?class, offset, limit
 Response get_analysis(Studio& studio, const Request& request);
+Response post_confirm(Studio& studio, const Request& request);           // a finding that a person calls right
 Response get_map(const Studio& studio, const Request& request);          // every photo and prototype in the plane
 Response get_inbox(const Studio& studio, const Request& request);        // the groups of unsorted photos
 Response get_inbox_group(const Studio& studio, const Request& request);  // ?key

@@ -2,8 +2,8 @@
 #include "server/studio/studio_app.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -13,6 +13,7 @@
 #include "server/studio/studio_api.h"
 #include "server/studio/studio_guard.h"
 #include "server/studio/studio_page.h"
+#include "studio_engine/project/project_list.h"
 
 namespace annulus::server {
 namespace {
@@ -20,6 +21,8 @@ namespace {
 constexpr int kThreads = 3;
 constexpr std::size_t kMostWaiting = 4096;
 constexpr std::size_t kMostTabs = 32;
+constexpr const char* kTooMany = "too many requests are waiting; try again in a moment";
+constexpr const char* kEmptyProject = "my-photos";  // made when the last project is deleted
 
 Response asset(std::string_view text, const char* content_type) {
   Response response;
@@ -44,6 +47,15 @@ Response answered(const Work& work) {
   } catch (const std::exception& error) {
     return error_response(500, fmt::format("unexpected error: {}", error.what()));
   }
+}
+
+// Returns when nobody uses the studio any more, and its folder may be moved. The caller holds the last reference
+// besides those of requests under way.
+void close_and_wait(std::shared_ptr<Studio> last) {
+  last->stop();
+  const std::weak_ptr<Studio> watched = last;
+  last.reset();
+  while (!watched.expired()) ::usleep(1000);
 }
 
 }  // namespace
@@ -93,6 +105,7 @@ void StudioApp::add_routes() {
   route("GET", "/api/covers/{ids}", get_covers);
   route("GET", "/api/analysis", get_analysis);
   route("GET", "/api/map", get_map);
+  route("POST", "/api/findings/confirm", post_confirm);
   route("GET", "/api/export/{what}", get_export);
   route("GET", "/api/web-page", get_web_page_size);
   route("POST", "/api/change", post_change);
@@ -102,7 +115,9 @@ void StudioApp::add_routes() {
     return Response{};
   });
   route("GET", "/api/projects", [this](Studio&, const Request&) { return list_projects(); });
-  route("POST", "/api/projects", [this](Studio&, const Request& request) { return open_project(request); });
+  route_projects("/api/projects", &StudioApp::open_project);
+  route_projects("/api/projects/rename", &StudioApp::rename_open_or_closed);
+  route_projects("/api/projects/delete", &StudioApp::delete_open_or_closed);
 }
 
 void StudioApp::route(const std::string& method, const std::string& pattern, Handler handler) {
@@ -111,9 +126,20 @@ void StudioApp::route(const std::string& method, const std::string& pattern, Han
     const auto task = [this, handler, kept, respond] {
       // The studio is released before the response is sent: whoever opened another project may come back to this one at
       // once.
-      respond(answered([&] { return handler(*studio(), *kept); }));
+      respond(answered([&] {
+        const auto open = studio();
+        return open ? handler(*open, *kept) : error_response(503, "the project is being moved; try again in a moment");
+      }));
     };
-    if (!pool_->submit({task})) respond(error_response(503, "too many requests are waiting; try again in a moment"));
+    if (!pool_->submit({task})) respond(error_response(503, kTooMany));
+  });
+}
+
+void StudioApp::route_projects(const std::string& pattern, Response (StudioApp::*handler)(const Request&)) {
+  router_.add("POST", pattern, [this, handler](Request&& request, const Respond& respond) {
+    auto kept = std::make_shared<Request>(std::move(request));
+    const auto task = [this, handler, kept, respond] { respond(answered([&] { return (this->*handler)(*kept); })); };
+    if (!pool_->submit({task})) respond(error_response(503, kTooMany));
   });
 }
 
@@ -148,13 +174,22 @@ void StudioApp::set_studio(const std::filesystem::path& folder) {
   options.cache = options_.cache;
   options.threads = options_.threads;
   options.id = new_key();
-  auto next = std::make_shared<Studio>(options, [this] { broadcast(); });
-  {
-    const std::lock_guard lock(mutex_);
-    std::swap(studio_, next);
-  }
+  const auto last = swap_studio(std::make_shared<Studio>(options, [this] { broadcast(); }));
+  studio::remember_project(options_.home, folder);
   broadcast();
-  if (next) next->stop();
+  if (last) last->stop();
+}
+
+std::shared_ptr<Studio> StudioApp::swap_studio(std::shared_ptr<Studio> next) {
+  const std::lock_guard lock(mutex_);
+  std::swap(studio_, next);
+  return next;
+}
+
+bool StudioApp::is_open(const std::filesystem::path& folder) const {
+  const auto current = studio()->read([](const Project& project) { return project.folder(); });
+  std::error_code ignored;
+  return std::filesystem::equivalent(current, folder, ignored);
 }
 
 Response StudioApp::open_events() {
@@ -170,7 +205,7 @@ Response StudioApp::open_events() {
       }
       streams_.push_back(stream);
     }
-    stream->send("state", state_json(*studio()));
+    if (const auto open = studio()) stream->send("state", state_json(*open));
   };
   return response;
 }
@@ -197,13 +232,7 @@ void StudioApp::broadcast() {
 
 Response StudioApp::list_projects() const {
   nlohmann::ordered_json json = {{"home", options_.home.string()}, {"projects", nlohmann::ordered_json::array()}};
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(options_.home, error)) {
-    if (Project::exists(entry.path())) names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  for (const std::string& name : names) json["projects"].push_back(name);
+  for (const std::string& name : studio::project_names(options_.home)) json["projects"].push_back(name);
   Response response;
   response.body = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   return response;
@@ -217,14 +246,55 @@ Response StudioApp::open_project(const Request& request) {
   // One at a time: of a double click, the second finds the project open here.
   const std::lock_guard opening(opening_);
   if (wanted.make) {
-    if (Project::exists(folder)) fail(ErrorKind::kUsage, "there is a project named \"{}\" already", wanted.name);
+    if (Project::exists(folder)) {
+      fail(ErrorKind::kUsage, "there is a project named \"{}\" already: choose another name", wanted.name);
+    }
     Project::create(folder, options_.backbone);
   }
-  const auto current = studio()->read([](const Project& project) { return project.folder(); });
-  std::error_code ignored;
-  if (!std::filesystem::equivalent(current, folder, ignored)) set_studio(folder);
+  if (!is_open(folder)) set_studio(folder);
   Response response;
   response.body = "{}";
+  return response;
+}
+
+Response StudioApp::rename_open_or_closed(const Request& request) {
+  const ProjectChoice wanted = parse_project_choice(request.body);
+  const std::lock_guard opening(opening_);
+  studio::check_rename(options_.home, wanted.name, wanted.to);  // before anything is closed
+  const bool open = wanted.name != wanted.to && is_open(options_.home / wanted.name);
+  if (open) close_and_wait(swap_studio(nullptr));
+  try {
+    studio::rename_project(options_.home, wanted.name, wanted.to);
+  } catch (const Error&) {
+    if (open) set_studio(options_.home / wanted.name);
+    throw;
+  }
+  if (open) set_studio(options_.home / wanted.to);
+  Response response;
+  response.body = "{}";
+  return response;
+}
+
+// The project that is open makes room for the first of the others, or for an empty one.
+Response StudioApp::delete_open_or_closed(const Request& request) {
+  const ProjectChoice wanted = parse_project_choice(request.body);
+  studio::check_class_name(wanted.name);
+  const std::lock_guard opening(opening_);
+  if (is_open(options_.home / wanted.name)) {
+    std::vector<std::string> names = studio::project_names(options_.home);
+    std::erase(names, wanted.name);
+    if (names.empty()) {
+      names.push_back(studio::free_project_name(options_.home, kEmptyProject));
+      Project::create(options_.home / names.front(), options_.backbone);
+    }
+    auto last = studio();
+    set_studio(options_.home / names.front());
+    close_and_wait(std::move(last));
+  }
+  const auto kept = studio::delete_project(options_.home, wanted.name);
+  Response response;
+  response.body = nlohmann::ordered_json{{"kept", kept.string()}}.dump(
+      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   return response;
 }
 

@@ -44,11 +44,17 @@ class StudioApp {
 
   void add_routes();
   void route(const std::string& method, const std::string& pattern, Handler handler);
+  // A request that may close the project: its handler must not keep the studio alive.
+  void route_projects(const std::string& pattern, Response (StudioApp::*handler)(const Request&));
   Response open_events();
   Response list_projects() const;
   Response open_project(const Request& request);
-  std::shared_ptr<Studio> studio() const;
+  Response rename_open_or_closed(const Request& request);
+  Response delete_open_or_closed(const Request& request);
+  std::shared_ptr<Studio> studio() const;  // null while the open project is moved
+  bool is_open(const std::filesystem::path& folder) const;
   void set_studio(const std::filesystem::path& folder);
+  std::shared_ptr<Studio> swap_studio(std::shared_ptr<Studio> next);
   void broadcast();
 
   StudioAppOptions options_;

@@ -6,14 +6,14 @@ export interface ModelInfo {
   current: boolean;      // trained from the photos there are now
   incremental: boolean;  // by updates since the last fit
   number: number; classes: number; held_out: number; held_out_correct: number;
-  rejects_unknown: boolean; seconds: number;
+  rejects_unknown: boolean; false_rejection_rate: number; seconds: number;
 }
 export interface State {
   id: string;  // another one each time that a project is opened
   project: string; folder: string; backbone: string; revision: number; classes: number; photos: number;
   undo: string | null; redo: string | null; version: number; work: Work; waiting: number; error: string;
   inbox: { photos: number; unknown: number; sorted: number; waiting: number; number: number; next: number };
-  broken: number; map: number; analysis: { current: boolean; number: number }; model: ModelInfo | null; notice?: string;
+  broken: number; map: number; analysis: { current: boolean; number: number; confirmed: number }; model: ModelInfo | null; notice?: string;
 }
 export interface ClassEntry { name: string; photos: number; covers: string[] }
 export interface PhotoEntry { id: string; name: string; error?: string }
@@ -28,7 +28,8 @@ export interface Prediction {
 }
 export interface Predicted { model: number; prediction: Prediction }
 export interface Confused { name: string; taken_for: string; count: number; of: number; photos: string[] }
-export interface Finding { kind: string; name: string; other: string; photo?: string; other_photo?: string }
+// sure: how probable a wrong label is. own_photo: of the same class, like it; other_photo: of the other class, like it; or the other of two copies.
+export interface Finding { kind: string; name: string; other: string; photo?: string; other_photo?: string; own_photo?: string; sure?: number }
 export interface Analysis {
   current: boolean;
   broken: { photo: string; reason: string; name: string }[];
@@ -69,12 +70,15 @@ export async function post<T>(path: string, body: unknown): Promise<T> {
 // Changes are for the project that the page shows: the program rejects them when another one is open by now.
 let shown = "";
 export const showing = (id: string) => { shown = id; };
+export const shownProject = () => shown;
 
 export const change = (action: string, fields: Record<string, unknown> = {}) =>
   post<Changed>("/api/change", { action, project: shown, ...fields });
 
 // Several photos in one picture, squares of 48 CSS pixels with gaps of 4: one request per photo would make scrolling slow.
 export const coverStrip = (ids: string[]) => `/api/covers/${ids.join(",")}?side=${window.devicePixelRatio > 1 ? 96 : 48}`;
+// As large as a screen: the file itself may be of a format that browsers do not show.
+export const largePhoto = (id: string) => `/api/thumbnail/${id}?side=1024`;
 export const thumbnail = (id: string, side = 96) => `/api/thumbnail/${id}?side=${side}`;
 
 // Photos of one class in one request: a line of JSON, then the bytes of the files.

@@ -11,7 +11,8 @@ import { Notices } from "./notices";
 import { Exports, Projects } from "./projects";
 import { Adding, attempt, redo, undo, useShared } from "./store";
 import { Try } from "./try";
-import { Icon } from "./icons";
+import { IconButton } from "./icons";
+import { view, Viewer } from "./viewer";
 
 type Tab = "classes" | "inbox" | "try" | "map" | "findings";
 const TABS: [Tab, string][] = [["classes", "Classes"], ["inbox", "Inbox"], ["try", "Try"], ["map", "Map"], ["findings", "Findings"]];
@@ -72,12 +73,12 @@ export function App() {
   const [open, setOpen] = useState("");
   const [dialog, setDialog] = useState<"" | "projects" | "export">("");
   const [loose, setLoose] = useState<File[]>([]);
-  const [photo, setPhoto] = useState<Blob | null>(null);
+  const [photos, setPhotos] = useState<Blob[]>([]);  // to try
   const [theme, switchTheme] = useTheme();
   const side: Tab = tab === "classes" ? "try" : tab;  // beside the classes on wide screens
-  const analysis = useAnalysis(side === "map" || side === "findings");
+  const [analysis, lookAgain] = useAnalysis(side === "map" || side === "findings");
 
-  useEffect(() => { setOpen(""); setDialog(""); setLoose([]); }, [state?.id]);  // they were about another project
+  useEffect(() => { setOpen(""); setDialog(""); setLoose([]); view(null); }, [state?.id]);  // they were about another project
   const take = (found: Found[]) => {
     const { groups, notes } = grouped(found);
     const nameless = groups.get("") ?? [];
@@ -96,11 +97,11 @@ export function App() {
       }
     };
     const paste = (event: ClipboardEvent) => {
-      const file = [...(event.clipboardData?.files ?? [])].find((one) => one.type.startsWith("image/"));
-      if (!file) return;
+      const files = [...(event.clipboardData?.files ?? [])].filter((one) => one.type.startsWith("image/"));
+      if (!files.length) return;
       event.preventDefault();
-      if (open) void add(new Map([[open, [file]]]));
-      else { setPhoto(file); setTab("try"); }
+      if (open) void add(new Map([[open, files]]));
+      else { setPhotos(files); setTab("try"); }
     };
     const over = (event: DragEvent) => event.preventDefault();
     const drop = (event: DragEvent) => {
@@ -122,32 +123,43 @@ export function App() {
     };
   }, [open]);
 
+  // Focus goes where the link says once it is drawn.
+  const skip = (event: Event, to: Tab) => {
+    event.preventDefault();
+    setTab(to);
+    setTimeout(() => document.getElementById(to === "classes" ? "class-list" : "view")?.focus());
+  };
   const tabButton = ([name, title]: [Tab, string]) => (
     <button key={name} type="button" class={name === "classes" ? "tab narrow-only" : "tab"} aria-pressed={tab === name || (tab === "classes" && name === "try" ? "mixed" : false)}
             data-tab={name} onClick={() => setTab(name)}>{title}</button>
   );
   return (
     <div class={`page show-${tab}`}>
+      <nav class="skips" aria-label="Skip">
+        <a href="#class-list" onClick={(event) => skip(event, "classes")}>Skip to the classes</a>
+        <a href="#view" onClick={(event) => skip(event, "try")}>Skip to Try</a>
+        <a href="#view" onClick={(event) => skip(event, "findings")}>Skip to the findings</a>
+      </nav>
       <header class="top">
         <h1><span class="ring" aria-hidden="true" />Annulus <span class="dim">studio</span></h1>
-        <button type="button" class="project-name" onClick={() => setDialog("projects")} aria-label={`Project ${state?.project ?? ""}: open another`}>{state?.project ?? "…"} ▾</button>
+        <button type="button" class="project-name" onClick={() => setDialog("projects")} aria-label={`Project ${state?.project ?? ""}: open another`} title={state?.project}>{state?.project ?? "…"} ▾</button>
         <Status />
         <div class="row top-actions">
-          <button type="button" class="icon" aria-label="Undo" title={state?.undo ? `Undo: ${state.undo}` : "Nothing to undo"} disabled={!state?.undo} onClick={() => void undo()}><Icon name="undo" /></button>
-          <button type="button" class="icon" aria-label="Redo" title={state?.redo ? `Redo: ${state.redo}` : "Nothing to redo"} disabled={!state?.redo} onClick={() => void redo()}><Icon name="redo" /></button>
+          <IconButton icon="undo" label="Undo" tip={state?.undo ? `Undo: ${state.undo}` : "Nothing to undo"} disabled={!state?.undo} onClick={() => void undo()} />
+          <IconButton icon="redo" label="Redo" tip={state?.redo ? `Redo: ${state.redo}` : "Nothing to redo"} disabled={!state?.redo} onClick={() => void redo()} />
           <button type="button" disabled={!state?.model} onClick={() => setDialog("export")}>Export</button>
-          <button type="button" class="icon" aria-label={theme === "dark" ? "Light colours" : "Dark colours"} title="Light or dark" onClick={switchTheme}><Icon name={theme === "dark" ? "sun" : "moon"} /></button>
+          <IconButton icon={theme === "dark" ? "sun" : "moon"} label={theme === "dark" ? "Light colours" : "Dark colours"} onClick={switchTheme} />
         </div>
       </header>
       <main>
         <Classes open={setOpen} />
         <section class="pane side" aria-label="Model">
           <nav class="tabs" aria-label="Views">{TABS.map(tabButton)}</nav>
-          <div class="scroll side-scroll" tabIndex={0} role="group" aria-label={TABS.find(([name]) => name === side)?.[1]}>
+          <div id="view" class="scroll side-scroll" tabIndex={0} role="group" aria-label={TABS.find(([name]) => name === side)?.[1]}>
             {side === "inbox" && <Inbox />}
-            {side === "try" && <Try photo={photo} choose={setPhoto} open={setOpen} />}
+            {side === "try" && <Try photos={photos} choose={setPhotos} open={setOpen} />}
             {side === "map" && <ClassMapView open={setOpen} />}
-            {side === "findings" && <Findings analysis={analysis} open={setOpen} />}
+            {side === "findings" && <Findings analysis={analysis} open={setOpen} again={lookAgain} />}
           </div>
         </section>
       </main>
@@ -156,6 +168,7 @@ export function App() {
       {dialog === "projects" && <Projects close={() => setDialog("")} />}
       {dialog === "export" && <Exports close={() => setDialog("")} />}
       {loose.length > 0 && <LooseDialog files={loose} close={() => setLoose([])} sorting={() => setTab("inbox")} />}
+      <Viewer />
     </div>
   );
 }

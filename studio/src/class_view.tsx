@@ -1,18 +1,21 @@
 // The photos of one class: look, select, move to another class, remove.
-import { useEffect, useRef, useState } from "preact/hooks";
-import { change, ClassPage, get, PhotoEntry, PhotoPage, thumbnail } from "./api";
-import { Dialog } from "./dialog";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { change, ClassPage, get, largePhoto, PhotoEntry, PhotoPage, thumbnail } from "./api";
+import { Dialog, FieldError } from "./dialog";
 import { ACCEPT, add, picked } from "./files";
-import { attempt, done, notify, useShared } from "./store";
+import { Icon } from "./icons";
+import { attempt, done, notify, useShared, wrongWith } from "./store";
+import { view } from "./viewer";
 import { Part, usePages, useWindow } from "./virtual";
 
 const TILE = 104;
 const PAGE = 120;
 
-// Asks for the class to move photos to; suggests names while one types.
-export function MoveTo({ move, from }: { move: (to: string) => void; from: string }) {
+// Asks for the class to move photos to; suggests names while one types. `move` resolves to what is wrong with the name.
+function MoveTo({ move, from }: { move: (to: string) => Promise<string>; from: string }) {
   const [name, setName] = useState("");
   const [names, setNames] = useState<string[]>([]);
+  const [wrong, setWrong] = useState("");
   useEffect(() => {
     let live = true;
     get<ClassPage>("/api/classes", { limit: 20, search: name, sort: "name" })
@@ -21,13 +24,19 @@ export function MoveTo({ move, from }: { move: (to: string) => void; from: strin
     return () => { live = false; };
   }, [name]);
   return (
-    <form class="row" onSubmit={(event) => { event.preventDefault(); if (name.trim()) move(name.trim()); }}>
-      <input aria-label="Class to move to" list="move-names" placeholder="Move to class…" value={name} onInput={(event) => setName(event.currentTarget.value)} />
-      <datalist id="move-names">{names.map((other) => <option key={other} value={other} />)}</datalist>
-      <button type="submit" disabled={!name.trim()}>Move</button>
+    <form onSubmit={(event) => { event.preventDefault(); if (name.trim()) void move(name.trim()).then(setWrong); }}>
+      <div class="row">
+        <input aria-label="Class to move to" list="move-names" placeholder="Move to class…" value={name} aria-invalid={wrong !== ""} aria-describedby="move-wrong"
+               onInput={(event) => { setName(event.currentTarget.value); setWrong(""); }} />
+        <datalist id="move-names">{names.map((other) => <option key={other} value={other} />)}</datalist>
+        <button type="submit" disabled={!name.trim()}>Move</button>
+      </div>
+      <FieldError id="move-wrong" text={wrong} />
     </form>
   );
 }
+
+const plural = (photos: number) => (photos === 1 ? "1 photo" : `${photos} photos`);
 
 export function ClassView({ name, close, renamed }: { name: string; close: () => void; renamed: (to: string) => void }) {
   const { state } = useShared();
@@ -36,7 +45,10 @@ export function ClassView({ name, close, renamed }: { name: string; close: () =>
   const [total, setTotal] = useState(0);
   const [chosen, setChosen] = useState<Set<string>>(new Set());
   const [title, setTitle] = useState(name);
+  const [wrong, setWrong] = useState("");
   const [columns, setColumns] = useState(4);
+  const [here, setHere] = useState(0);  // the photo that Tab reaches; arrow keys go on from there
+  const follow = useRef(false);         // whether the focus goes there
   const window_ = useWindow(box, Math.ceil(total / columns), TILE, 2);
   useEffect(() => { if (window_.width) setColumns(Math.max(2, Math.floor(window_.width / TILE))); }, [window_.width]);
   const load = async (offset: number, limit: number) => {
@@ -48,21 +60,53 @@ export function ClassView({ name, close, renamed }: { name: string; close: () =>
     if (part.gone) close();
   };
   const { at } = usePages<PhotoEntry>(`${state?.id} ${name}`, state?.revision, window_.first * columns, window_.last * columns, PAGE, load, taken);
+  useLayoutEffect(() => {
+    if (!follow.current) return;
+    const tile = box.current?.querySelector<HTMLElement>(`[data-place="${here}"]`);
+    if (!tile) return;
+    follow.current = false;
+    tile.focus();
+  });
   const toggle = (id: string) => setChosen((old) => {
     const next = new Set(old);
     if (!next.delete(id)) next.add(id);
     return next;
   });
+  const go = (to: number) => {
+    const place = Math.min(total - 1, Math.max(0, to));
+    const element = box.current;
+    const top = Math.floor(place / columns) * TILE;
+    if (element && top < element.scrollTop) element.scrollTop = top;
+    if (element && top + TILE > element.scrollTop + element.clientHeight) element.scrollTop = top + TILE - element.clientHeight;
+    follow.current = true;
+    setHere(place);
+  };
+  const enlarge = (index: number) => view({ total, index, load: async (place) => {
+    const photo = (await load(place, 1)).entries[0];
+    return photo && { address: largePhoto(photo.id), caption: photo.name };
+  } });
+  const keys = (event: KeyboardEvent) => {
+    if (!(event.target as HTMLElement).dataset.place) return;  // a tick has its own keys
+    const steps: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
+    const step = steps[event.key];
+    const photo = at(here);
+    if (step !== undefined) go(here + step);
+    else if (event.key === "Home") go(0);
+    else if (event.key === "End") go(total - 1);
+    else if (event.key === " " && photo) toggle(photo.id);
+    else return;
+    event.preventDefault();
+  };
   const ids = [...chosen];
   const removePhotos = () => attempt(async () => {
     const made = await change("remove", { photos: ids });
     setChosen(new Set());
-    notify(`Removed ${ids.length === 1 ? "1 photo" : `${ids.length} photos`} from ${name}.`, { done: done(made) });
+    notify(`Removed ${plural(ids.length)} from ${name}.`, { done: done(made) });
   });
-  const move = (to: string) => attempt(async () => {
+  const move = (to: string) => wrongWith(async () => {
     const made = await change("move", { photos: ids, to });
     setChosen(new Set());
-    notify(`Moved ${ids.length === 1 ? "1 photo" : `${ids.length} photos`} to ${to}.`, { done: done(made) });
+    notify(`Moved ${plural(ids.length)} to ${to}.`, { done: done(made) });
   });
   const removeClass = () => attempt(async () => {
     const made = await change("remove_class", { name });
@@ -72,27 +116,34 @@ export function ClassView({ name, close, renamed }: { name: string; close: () =>
   const rename = (event: Event) => {
     event.preventDefault();
     const to = title.trim();
-    if (to && to !== name) void attempt(async () => { await change("rename_class", { name, to }); renamed(to); });
+    if (to && to !== name) void wrongWith(async () => { await change("rename_class", { name, to }); renamed(to); }).then(setWrong);
   };
+  const first = window_.first * columns;
+  const last = Math.min(window_.last * columns, total);
+  const stop = here >= first && here < last ? here : first;  // one that is drawn
   const tiles = [];
-  for (let i = window_.first * columns; i < Math.min(window_.last * columns, total); ++i) {
+  for (let i = first; i < last; ++i) {
     const photo = at(i);
     const style = { transform: `translate(${(i % columns) * TILE}px, ${Math.floor(i / columns) * TILE}px)` };
     if (!photo) continue;
     const label = photo.error ? `${photo.name}: ${photo.error}` : photo.name;
     tiles.push(
-      <li key={photo.id} class="tile-box" style={style}>
-        <button type="button" class={photo.error ? "tile broken" : "tile"} aria-pressed={chosen.has(photo.id)} title={label} aria-label={label} data-photo={photo.id}
-                onClick={() => toggle(photo.id)}>
+      <li key={photo.id} class={chosen.has(photo.id) ? "tile-box chosen" : "tile-box"} style={style}>
+        <button type="button" class={photo.error ? "tile broken" : "tile"} title={label} aria-label={chosen.has(photo.id) ? `${label}, chosen` : label} data-photo={photo.id} data-place={i}
+                tabIndex={i === stop ? 0 : -1} aria-describedby="tile-keys" onFocus={() => setHere(i)} onClick={() => enlarge(i)}>
           <img src={thumbnail(photo.id)} alt="" width="92" height="92" decoding="async" />
+        </button>
+        <button type="button" class="tile-check" aria-pressed={chosen.has(photo.id)} aria-label={`Choose ${photo.name}`} title="Choose" tabIndex={-1} onClick={() => toggle(photo.id)}>
+          <Icon name="check" />
         </button>
       </li>);
   }
   return (
-    <Dialog title={name} close={close} wide>
+    <Dialog title={name} close={close} kind="wide">
       <div class="row wrap">
         <form class="row" onSubmit={rename}>
-          <input aria-label="Name of the class" value={title} maxLength={100} onInput={(event) => setTitle(event.currentTarget.value)} />
+          <input aria-label="Name of the class" value={title} maxLength={100} aria-invalid={wrong !== ""} aria-describedby="rename-wrong"
+                 onInput={(event) => { setTitle(event.currentTarget.value); setWrong(""); }} />
           <button type="submit" disabled={!title.trim() || title.trim() === name}>Rename</button>
         </form>
         <input ref={input} type="file" accept={ACCEPT} multiple hidden
@@ -100,13 +151,15 @@ export function ClassView({ name, close, renamed }: { name: string; close: () =>
         <button type="button" onClick={() => input.current?.click()}>Add photos…</button>
         <button type="button" class="danger" onClick={() => void removeClass()}>Remove class</button>
       </div>
-      <p class="dim" aria-live="polite">{ids.length ? `${ids.length} of ${total} chosen` : `${total} photos; choose some to move or remove them`}</p>
-      <div class="scroll photo-scroll" ref={box} tabIndex={0} role="group" aria-label={`Photos of ${name}`}>
-        <ul class="virtual" style={{ height: `${Math.ceil(total / columns) * TILE}px` }} aria-label="Photos">{tiles}</ul>
+      <FieldError id="rename-wrong" text={wrong} />
+      <p class="dim" aria-live="polite">{ids.length ? `${ids.length} of ${total} chosen` : `${plural(total)}. Click one to enlarge it; tick its corner to move or remove it.`}</p>
+      <p id="tile-keys" class="hidden">Arrow keys go through the photos, Enter enlarges one, Space chooses it.</p>
+      <div class="scroll photo-scroll" ref={box} role="group" aria-label={`Photos of ${name}`}>
+        <ul class="virtual" style={{ height: `${Math.ceil(total / columns) * TILE}px` }} aria-label="Photos" onKeyDown={keys}>{tiles}</ul>
       </div>
       {ids.length > 0 && (
         <div class="row wrap">
-          <MoveTo move={(to) => void move(to)} from={name} />
+          <MoveTo move={move} from={name} />
           <button type="button" class="danger" onClick={() => void removePhotos()}>Remove chosen</button>
           <button type="button" onClick={() => setChosen(new Set())}>Choose none</button>
         </div>

@@ -2,11 +2,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { change, ClassEntry, ClassPage, coverStrip, get } from "./api";
 import { Camera } from "./camera";
-import { NameDialog } from "./dialog";
+import { FieldError, NameDialog } from "./dialog";
 import { ACCEPT, add, dropped, picked } from "./files";
-import { attempt, done, notify, useShared } from "./store";
+import { rowKeys } from "./keys";
+import { attempt, done, notify, useShared, wrongWith } from "./store";
 import { usePages, useWindow } from "./virtual";
-import { Icon } from "./icons";
+import { IconButton } from "./icons";
 
 const ROW = 76;
 const COVER = 52;  // with the gap after it
@@ -44,12 +45,12 @@ function ClassRow({ entry, index, total, open, shoot, rename }: RowProperties) {
     <li class={over ? "class-row over" : "class-row"} style={style} aria-setsize={total} aria-posinset={index + 1} data-class={name}
         onDragOver={(event) => { event.preventDefault(); event.stopPropagation(); setOver(true); }}
         onDragLeave={() => setOver(false)} onDrop={drop}>
-      <button type="button" class="class-open" onClick={() => open(name)} aria-label={`${name}, ${entry.photos} ${entry.photos === 1 ? "photo" : "photos"}: open`}>
+      <button type="button" class="class-open" title={name} aria-describedby="row-keys" onClick={() => open(name)} aria-label={`${name}, ${entry.photos} ${entry.photos === 1 ? "photo" : "photos"}: open`}>
         <span class="class-name">{name}</span>
         <span class="dim">{entry.photos === 0 ? "drop photos here" : entry.photos === 1 ? "1 photo" : `${entry.photos} photos`}</span>
       </button>
-      <span class="covers" aria-hidden="true" onClick={() => open(name)}>
-        {entry.covers.length > 0 && <img src={coverStrip(entry.covers)} alt="" style={{ maxWidth: `${COVER * entry.covers.length}px` }} decoding="async" />}
+      <span class="covers" aria-hidden="true" style={{ flexBasis: `${COVER * entry.covers.length}px` }} onClick={() => open(name)}>
+        {entry.covers.length > 0 && <img src={coverStrip(entry.covers)} alt="" decoding="async" />}
       </span>
       <span class="row-actions">
         <input ref={input} type="file" accept={ACCEPT} multiple hidden data-testid={`pick ${name}`}
@@ -58,10 +59,10 @@ function ClassRow({ entry, index, total, open, shoot, rename }: RowProperties) {
                  event.currentTarget.value = "";
                  void add(new Map([[name, found.map(({ file }) => file)]]));
                }} />
-        <button type="button" class="quiet icon" aria-label={`Add photos to ${name}`} title="Add photos" onClick={() => input.current?.click()}><Icon name="plus" /></button>
-        <button type="button" class="quiet icon" aria-label={`Take photos of ${name} by webcam`} title="Webcam" onClick={() => shoot(name)}><Icon name="camera" /></button>
-        <button type="button" class="quiet icon wide-only" aria-label={`Rename ${name}`} title="Rename" onClick={() => rename(name)}><Icon name="pencil" /></button>
-        <button type="button" class="quiet icon wide-only" aria-label={`Remove ${name}`} title="Remove class" onClick={() => void remove()}><Icon name="close" /></button>
+        <IconButton icon="plus" label={`Add photos to ${name}`} tip="Add photos" quiet tabIndex={-1} onClick={() => input.current?.click()} />
+        <IconButton icon="camera" label={`Take photos of ${name} by webcam`} tip="Take photos by webcam" quiet tabIndex={-1} onClick={() => shoot(name)} />
+        <IconButton icon="pencil" label={`Rename ${name}`} tip="Rename" quiet class="wide-only" tabIndex={-1} onClick={() => rename(name)} />
+        <IconButton icon="bin" label={`Remove ${name}`} tip="Remove the class" quiet class="wide-only" tabIndex={-1} onClick={() => void remove()} />
       </span>
     </li>
   );
@@ -72,6 +73,7 @@ export function Classes({ open }: { open: (name: string) => void }) {
   const [search, setSearch] = useState("");
   const [sort, setSort] = useState("newest");
   const [name, setName] = useState("");
+  const [wrong, setWrong] = useState("");  // with the name
   const [camera, setCamera] = useState("");
   const [renaming, setRenaming] = useState("");
   const box = useRef<HTMLDivElement>(null);
@@ -89,11 +91,11 @@ export function Classes({ open }: { open: (name: string) => void }) {
     event.preventDefault();
     const wanted = name.trim();
     if (!wanted) return;
-    void attempt(async () => {
+    void wrongWith(async () => {
       await change("add_class", { name: wanted });
       setName("");
       setSearch("");
-    });
+    }).then(setWrong);
   };
   const rows = [];
   for (let i = window_.first; i < Math.min(window_.last, total); ++i) {
@@ -105,9 +107,11 @@ export function Classes({ open }: { open: (name: string) => void }) {
       <div class="pane-head">
         <h2 id="classes-title">Classes <span class="dim">{state?.classes ?? ""}</span></h2>
         <form class="row" onSubmit={addClass}>
-          <input aria-label="Name of a new class" placeholder="New class…" value={name} maxLength={100} onInput={(event) => setName(event.currentTarget.value)} />
+          <input aria-label="Name of a new class" placeholder="New class…" value={name} maxLength={100}
+                 aria-invalid={wrong !== ""} aria-describedby="class-wrong" onInput={(event) => { setName(event.currentTarget.value); setWrong(""); }} />
           <button type="submit" class="primary" disabled={!name.trim()}>Add class</button>
         </form>
+        <FieldError id="class-wrong" text={wrong} />
         <div class="row">
           <input type="search" aria-label="Find classes" placeholder="Find…" value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
           <select aria-label="Order of classes" value={sort} onChange={(event) => setSort(event.currentTarget.value)}>
@@ -124,7 +128,8 @@ export function Classes({ open }: { open: (name: string) => void }) {
           <button type="button" onClick={() => folder.current?.click()}>Add folder…</button>
         </div>
       </div>
-      <div class="scroll" ref={box} tabIndex={0} role="group" aria-label="List of classes">
+      <p id="row-keys" class="hidden">Left and right arrow keys reach the buttons of a class, up and down the other classes.</p>
+      <div id="class-list" class="scroll" ref={box} tabIndex={0} role="group" aria-label="List of classes">
         {state && total === 0 && (
           <div class="empty">
             {search ? <p>No class is named like that.</p> : <>
@@ -133,11 +138,11 @@ export function Classes({ open }: { open: (name: string) => void }) {
             </>}
           </div>
         )}
-        <ul class="virtual" style={{ height: `${total * ROW}px` }} aria-label="Classes">{rows}</ul>
+        <ul class="virtual" style={{ height: `${total * ROW}px` }} aria-label="Classes" onKeyDown={rowKeys}>{rows}</ul>
       </div>
       {camera && <Camera title={`Webcam: ${camera}`} close={() => setCamera("")} take={(photo) => void add(new Map([[camera, [photo]]]))} />}
       {renaming && <NameDialog title={`Rename ${renaming}`} label="New name" value={renaming} action="Rename" close={() => setRenaming("")}
-                               done={(to) => { void attempt(() => change("rename_class", { name: renaming, to })); setRenaming(""); }} />}
+                               done={(to) => wrongWith(() => change("rename_class", { name: renaming, to }))} />}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 // Turns what a person drops, picks or pastes into photos with class names, and uploads them.
 import { Outcome, upload } from "./api";
 import { INBOX, titleOf } from "./inbox_api";
-import { current, Done, notify, update } from "./store";
+import { current, Done, notify, sentenceOf, update } from "./store";
 
 export interface Found { file: File; path: string[] }  // path: folders above the file, outermost first
 export type Groups = Map<string, File[]>;
@@ -9,7 +9,7 @@ export type Groups = Map<string, File[]>;
 const BATCH_FILES = 24;
 const BATCH_BYTES = 16 << 20;
 const MOST_UNDO = 100;  // changes that the program can undo
-const MOST_BYTES = 60 << 20;
+export const MOST_BYTES = 60 << 20;
 // The formats that the program reads (annulus/vision/image/image_type.cpp); what a file is, the program decides by its content.
 const RAW = "dng|cr2|cr3|crw|nef|nrw|arw|sr2|raf|orf|rw2|rwl|pef|srw|mrw|x3f|3fr|iiq|raw";
 const EXTENSIONS = `jpg|jpeg|jpe|jfif|png|webp|heic|heif|hif|avif|tif|tiff|gif|bmp|dib|jxl|${RAW}`;
@@ -30,25 +30,26 @@ async function entriesOf(reader: FileSystemDirectoryReader): Promise<FileSystemE
   }
 }
 
-async function walk(entry: FileSystemEntry, path: string[], found: Found[]): Promise<void> {
+async function walk(entry: FileSystemEntry, path: string[], found: Found[], any = false): Promise<void> {
   if (entry.isFile) {
     const file = await new Promise<File>((done, bad) => (entry as FileSystemFileEntry).file(done, bad));
-    if (isImage(file)) found.push({ file, path });
+    if (any || isImage(file)) found.push({ file, path });
   } else if (!entry.name.startsWith(".")) {
     const entries = await entriesOf((entry as FileSystemDirectoryEntry).createReader());
     for (const inner of entries) await walk(inner, [...path, entry.name], found);
   }
 }
 
-// Must be called while the drop event is handled; what it returns comes later.
-export async function dropped(data: DataTransfer): Promise<Found[]> {
+// Must be called while the drop event is handled; what it returns comes later. With `any`, files that do not look like photos are returned
+// too, unless they are inside a folder: whoever drops one is to hear why it is not taken.
+export async function dropped(data: DataTransfer, any = false): Promise<Found[]> {
   const entries = [...data.items].map((item) => (item.kind === "file" ? item.webkitGetAsEntry?.() : null));
   const files = [...data.files];
   const found: Found[] = [];
   if (entries.some((entry) => entry)) {
-    for (const entry of entries) if (entry) await walk(entry, [], found);
+    for (const entry of entries) if (entry) await walk(entry, [], found, any);
   } else {
-    for (const file of files) if (isImage(file)) found.push({ file, path: [] });
+    for (const file of files) if (any || isImage(file)) found.push({ file, path: [] });
   }
   return found;
 }
@@ -113,12 +114,14 @@ function summary(outcomes: Outcome[], names: string[], tooLarge: number, notes: 
   return { text: [parts.join("; "), ...notes].join(". ") + ".", bad: count("rejected") + tooLarge > 0 };
 }
 
-// Uploads photos class by class; lists and model are updated in the meantime.
-export async function add(groups: Groups, notes: string[] = []): Promise<void> {
+// Uploads photos class by class; lists and model are updated in the meantime. `begun` is for whoever typed the name of the class: it is told
+// what is wrong with it, or "" once the first photos are in.
+export async function add(groups: Groups, notes: string[] = [], begun?: (wrong: string) => void): Promise<void> {
   const names = [...groups.keys()].map((name) => (name === INBOX ? name : name.trim().replace(/[/\\]/g, "-").replace(/^\.+/, "")));
   const total = [...groups.values()].reduce((sum, files) => sum + files.length, 0);
   if (total === 0) {
     notify(`No ${FORMATS} photos were found there.`, { bad: true });
+    begun?.("");
     return;
   }
   const project = current().state?.id ?? "";
@@ -142,13 +145,17 @@ export async function add(groups: Groups, notes: string[] = []): Promise<void> {
           made = { project, revision, changes: (made?.changes ?? 0) + 1 };
         }
         done += batch.length;
+        begun?.("");
         update({ adding: { done, total } });
       }
     }
     const said = summary(outcomes, names, tooLarge, notes);
+    begun?.("");
     notify(said.text, { done: made && alone && made.changes <= MOST_UNDO ? made : undefined, bad: said.bad });
   } catch (error) {
-    notify(`${error instanceof Error ? error.message : error} (${done} of ${total} photos were added)`, { bad: true });
+    const reason = sentenceOf(error);
+    if (begun && done === 0) begun(reason);
+    else notify(`${reason} ${done} of ${total} photos were added.`, { bad: true });
   } finally {
     update({ adding: null });
   }

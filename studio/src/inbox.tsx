@@ -1,6 +1,6 @@
 // The Inbox: photos without a class, in groups that are named or accepted at a click, or one at a time.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Dialog } from "./dialog";
+import { Dialog, FieldError } from "./dialog";
 import { ACCEPT, add, dropped, Found, picked } from "./files";
 import { getInbox, INBOX, InboxList } from "./inbox_api";
 import { Groups } from "./inbox_groups";
@@ -89,11 +89,11 @@ export function Inbox() {
 // Photos that were dropped without a folder: of one class, or to be sorted.
 export function LooseDialog({ files, close, sorting }: { files: File[]; close: () => void; sorting: () => void }) {
   const [name, setName] = useState("");
+  const [wrong, setWrong] = useState("");
   const submit = (event: Event) => {
     event.preventDefault();
     if (!name.trim()) return;
-    void add(new Map([[name.trim(), files]]));
-    close();
+    void add(new Map([[name.trim(), files]]), [], (found) => { setWrong(found); if (!found) close(); });
   };
   const sort = () => {
     void add(new Map([[INBOX, files]]));
@@ -104,8 +104,9 @@ export function LooseDialog({ files, close, sorting }: { files: File[]; close: (
     <Dialog title={files.length === 1 ? "One photo" : `${files.length} photos`} close={close}>
       <form onSubmit={submit} class="stack">
         <label>Class they belong to
-          <input value={name} maxLength={100} autoFocus onInput={(event) => setName(event.currentTarget.value)} />
+          <input value={name} maxLength={100} autoFocus aria-invalid={wrong !== ""} aria-describedby="loose-wrong" onInput={(event) => { setName(event.currentTarget.value); setWrong(""); }} />
         </label>
+        <FieldError id="loose-wrong" text={wrong} />
         <div class="buttons">
           <button type="submit" class="primary" disabled={!name.trim()}>Add</button>
           <button type="button" onClick={sort}>Sort in the Inbox</button>

@@ -1,45 +1,89 @@
-// Projects to open and make, and exports of this one.
+// Projects to open, make, rename and delete, and exports of this one.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, post, WebPageSize } from "./api";
-import { Dialog } from "./dialog";
-import { attempt, refresh, useShared } from "./store";
+import { Dialog, FieldError, NameDialog } from "./dialog";
+import { IconButton } from "./icons";
+import { attempt, notify, refresh, useShared, wrongWith } from "./store";
+
+interface RowProperties { name: string; current: boolean; open: () => void; rename: () => void; remove: () => void }
+
+function ProjectRow({ name, current, open, rename, remove }: RowProperties) {
+  return (
+    <li class="row">
+      <button type="button" class="grow project-open" disabled={current} onClick={open}>{current ? `${name} (open)` : name}</button>
+      <IconButton icon="pencil" label={`Rename project ${name}`} tip="Rename" quiet onClick={rename} />
+      <IconButton icon="bin" label={`Delete project ${name}`} tip="Delete" quiet onClick={remove} />
+    </li>
+  );
+}
+
+function DeleteDialog({ name, home, done, close }: { name: string; home: string; done: () => void; close: () => void }) {
+  return (
+    <Dialog title={`Delete ${name}?`} close={close}>
+      <p>Its photos and its model leave the list. The folder is kept in <code>{home}/.deleted</code> until you remove it there.</p>
+      <div class="buttons">
+        <button type="button" class="danger" onClick={done}>Delete</button>
+        <button type="button" autoFocus onClick={close}>Cancel</button>
+      </div>
+    </Dialog>
+  );
+}
 
 export function Projects({ close }: { close: () => void }) {
   const { state } = useShared();
   const [home, setHome] = useState("");
   const [names, setNames] = useState<string[]>([]);
   const [name, setName] = useState("");
-  useEffect(() => {
-    void attempt(async () => {
-      const answer = await get<{ home: string; projects: string[] }>("/api/projects");
-      setHome(answer.home);
-      setNames(answer.projects);
-    });
-  }, []);
+  const [wrong, setWrong] = useState("");
+  const [renaming, setRenaming] = useState("");
+  const [deleting, setDeleting] = useState("");
+  const look = async () => {
+    const answer = await get<{ home: string; projects: string[] }>("/api/projects");
+    setHome(answer.home);
+    setNames(answer.projects);
+  };
+  useEffect(() => { void attempt(look); }, []);
   const opening = useRef(false);
   const open = async (wanted: string, made: boolean) => {
-    if (opening.current) return;  // the second of a double click
+    if (opening.current) return "";  // the second of a double click
     opening.current = true;
-    await attempt(async () => {
+    const found = await wrongWith(async () => {
       await post("/api/projects", { name: wanted, new: made });
       await refresh();  // every dialog closes when another project comes
     });
     opening.current = false;
+    return found;
   };
+  const say = (problem: string) => { if (problem) notify(problem, { bad: true }); };
+  const remove = (which: string) => attempt(async () => {
+    setDeleting("");
+    const { kept } = await post<{ kept: string }>("/api/projects/delete", { name: which });
+    notify(`Deleted ${which}. Its folder is kept as ${kept}.`);
+    await refresh();
+    await look();
+  });
   return (
+    <>
     <Dialog title="Projects" close={close}>
       <p class="dim">A project is an ordinary folder; every change is saved at once. This one: <code>{state?.folder}</code></p>
       <ul class="project-list">
         {names.map((other) => (
-          <li key={other}><button type="button" disabled={other === state?.project} onClick={() => void open(other, false)}>{other === state?.project ? `${other} (open)` : other}</button></li>
+          <ProjectRow key={other} name={other} current={other === state?.project} open={() => void open(other, false).then(say)}
+                      rename={() => setRenaming(other)} remove={() => setDeleting(other)} />
         ))}
       </ul>
-      <form class="row" onSubmit={(event) => { event.preventDefault(); if (name.trim()) void open(name.trim(), true); }}>
-        <input aria-label="Name of a new project" placeholder="New project…" value={name} maxLength={100} onInput={(event) => setName(event.currentTarget.value)} />
+      <form class="row" onSubmit={(event) => { event.preventDefault(); if (name.trim()) void open(name.trim(), true).then(setWrong); }}>
+        <input class="grow" aria-label="Name of a new project" placeholder="New project…" value={name} maxLength={100} aria-invalid={wrong !== ""} aria-describedby="project-wrong"
+               onInput={(event) => { setName(event.currentTarget.value); setWrong(""); }} />
         <button type="submit" class="primary" disabled={!name.trim()}>Make</button>
       </form>
+      <FieldError id="project-wrong" text={wrong} />
       <p class="dim">In <code>{home}</code></p>
     </Dialog>
+      {renaming && <NameDialog title={`Rename ${renaming}`} label="New name" value={renaming} action="Rename" close={() => setRenaming("")}
+                               done={(to) => wrongWith(async () => { await post("/api/projects/rename", { name: renaming, to }); await refresh(); await look(); })} />}
+      {deleting && <DeleteDialog name={deleting} home={home} close={() => setDeleting("")} done={() => void remove(deleting)} />}
+    </>
   );
 }
 
@@ -78,6 +122,13 @@ function WebPage({ busy, save }: { busy: string; save: () => void }) {
   );
 }
 
+// The name that the program gives the file: that of the project, in any script.
+function fileName(response: Response): string | undefined {
+  const header = response.headers.get("Content-Disposition") ?? "";
+  const encoded = /filename\*=UTF-8''([^;]+)/.exec(header)?.[1];
+  return encoded ? decodeURIComponent(encoded) : /filename="([^"]+)"/.exec(header)?.[1];
+}
+
 export function Exports({ close }: { close: () => void }) {
   const [busy, setBusy] = useState("");
   const save = (what: string) => attempt(async () => {
@@ -86,10 +137,9 @@ export function Exports({ close }: { close: () => void }) {
       if (what === "report") await get("/api/analysis");
       const response = await fetch(`/api/export/${what}`);
       if (!response.ok) throw new Error(((await response.json()) as { error: string }).error);
-      const file = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? what;
       const link = document.createElement("a");
       link.href = URL.createObjectURL(await response.blob());
-      link.download = file;
+      link.download = fileName(response) ?? what;
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
     } finally {

@@ -1,6 +1,7 @@
 // The state that all parts of the page share: what the program last sent, notices, and what is being added.
 import { useLayoutEffect, useState } from "preact/hooks";
 import { change, Changed, get, showing, State } from "./api";
+import type { Viewed } from "./viewer";
 
 // The changes of a project that a notice is about; the last of them led to `revision`.
 export interface Done { project: string; revision: number; changes: number }
@@ -13,9 +14,10 @@ export interface Shared {
   notices: Notice[];
   adding: Adding | null;
   dialogs: number[];  // that are open, the topmost last
+  viewed: Viewed | null;  // photos that are shown at full size
 }
 
-let shared: Shared = { state: null, connected: true, notices: [], adding: null, dialogs: [] };
+let shared: Shared = { state: null, connected: true, notices: [], adding: null, dialogs: [], viewed: null };
 const listeners = new Set<() => void>();
 let nextNotice = 1;
 
@@ -55,8 +57,25 @@ export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
     await work();
     return true;
   } catch (error) {
-    notify(error instanceof Error ? error.message : String(error), { bad: true });
+    notify(sentenceOf(error), { bad: true });
     return false;
+  }
+}
+
+// As the program words it, but as a sentence of its own.
+export function sentenceOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const whole = /^[a-z]+[ ,:]/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;  // not the name of a file
+  return /[.!?]$/.test(whole) ? whole : `${whole}.`;
+}
+
+// For what is typed into a field: what went wrong is shown beside it. Empty: nothing did.
+export async function wrongWith(work: () => Promise<unknown>): Promise<string> {
+  try {
+    await work();
+    return "";
+  } catch (error) {
+    return sentenceOf(error);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <initializer_list>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
@@ -26,6 +27,7 @@ constexpr std::uint64_t kLongJournal =
     std::uint64_t{4} << 20;  // bytes; a longer one is replaced by a single line when the project is opened
 constexpr const char* kSettings = "project.json";
 constexpr const char* kJournal = "journal.jsonl";
+constexpr const char* kConfirmed = "confirmed.jsonl";
 
 void sync_entries(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -88,7 +90,8 @@ bool Project::exists(const fs::path& folder) {
 void Project::create(const fs::path& folder, const std::string& backbone) {
   std::error_code error;
   if (fs::exists(folder, error) && (!fs::is_directory(folder, error) || !is_as_good_as_empty(folder))) {
-    fail(ErrorKind::kUsage, "{}: expected a project, or a folder that is new or empty, found something else",
+    fail(ErrorKind::kUsage,
+         "{}: expected a project, a folder of photos, or a folder that is new or empty, found something else",
          folder.string());
   }
   fs::create_directories(folder, error);
@@ -123,8 +126,9 @@ Project::Project(const fs::path& folder) : folder_(fs::absolute(folder)) {
     if (!error) fs::create_directories(folder_ / beside, error);
   }
   if (error) fail(ErrorKind::kIo, "{}: cannot be written: {}", folder.string(), error.message());
-  remove_temporaries(folder_, {kSettings, kJournal, model_file().filename().native()});
+  remove_temporaries(folder_, {kSettings, kJournal, kConfirmed, model_file().filename().native()});
   for (const char* inside : {"trash", "exports"}) remove_temporaries(folder_ / inside, {""});
+  confirmed_ = std::make_unique<ConfirmedFindings>(folder_ / kConfirmed);
   read_again();
   catch_up();
   take_in_by_hand();
@@ -261,6 +265,18 @@ bool Project::is_new_class(const std::string& name) const {
   return !state_.classes().contains(name);
 }
 
+// Of classes whose last photos leave by the change, other than `kept`.
+void Project::remove_emptied(const std::string& kept, Change& change) const {
+  std::map<std::string, std::size_t> leaving;
+  for (const Operation& operation : change.operations) {
+    if (operation.kind == Operation::Kind::kPut && !operation.from.empty()) ++leaving[operation.from];
+  }
+  for (const auto& [name, photos] : leaving) {
+    if (name == kept || is_place(name) || photos < state_.class_named(name).photos.size()) continue;
+    change.operations.push_back({Operation::Kind::kRemoveClass, {}, name, {}});
+  }
+}
+
 void Project::add_class(const std::string& name) {
   commit({Change::Kind::kDo, "Add class " + name, {{Operation::Kind::kAddClass, {}, {}, name}}, {}});
 }
@@ -282,9 +298,7 @@ void Project::remove_class(const std::string& name) {
 
 std::vector<AddedPhoto> Project::add_photos(const std::string& class_name, std::span<const NewPhoto> photos) {
   Change change;
-  if (is_new_class(class_name)) {
-    change.operations.push_back({Operation::Kind::kAddClass, {}, {}, class_name});
-  }
+  const bool makes_class = is_new_class(class_name);
   std::vector<AddedPhoto> result;
   std::set<std::string> given;
   for (const NewPhoto& photo : photos) {
@@ -311,6 +325,9 @@ std::vector<AddedPhoto> Project::add_photos(const std::string& class_name, std::
     result.push_back({AddedPhoto::Outcome::kAdded, id, {}});
   }
   if (change.operations.empty()) return result;
+  if (makes_class) {
+    change.operations.insert(change.operations.begin(), {Operation::Kind::kAddClass, {}, {}, class_name});
+  }
   const auto added = std::count_if(result.begin(), result.end(), [](const AddedPhoto& photo) {
     return photo.outcome == AddedPhoto::Outcome::kAdded;
   });
@@ -329,6 +346,7 @@ void Project::move_photos(std::span<const std::string> ids, const std::string& t
     if (state_.photo(id).class_name.empty()) fail(ErrorKind::kUsage, "the photo {} was removed meanwhile", id);
     put_operation(id, to, change);
   }
+  remove_emptied(to, change);
   if (!change.operations.empty()) commit(change);
 }
 
@@ -336,6 +354,7 @@ void Project::remove_photos(std::span<const std::string> ids) {
   Change change{Change::Kind::kDo, "Remove " + plural(ids.size(), "photo"), {}, {}};
   const std::set<std::string> unique(ids.begin(), ids.end());
   for (const std::string& id : unique) put_operation(id, {}, change);
+  remove_emptied({}, change);
   if (!change.operations.empty()) commit(change);
 }
 

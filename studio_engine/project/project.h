@@ -10,6 +10,7 @@
 
 #include "annulus/store/files/byte_lock.h"
 #include "annulus/store/files/journal.h"
+#include "studio_engine/project/confirmed_findings.h"
 #include "studio_engine/project/project_state.h"
 
 namespace annulus::studio {
@@ -32,6 +33,7 @@ struct AddedPhoto {
 // FOLDER/inbox/         photos to be sorted
 // FOLDER/unknown/       photos that were looked at and are of none of the classes
 // FOLDER/trash/         photos that were removed, for undo
+// FOLDER/confirmed.jsonl findings that a person called right, see ConfirmedFindings
 // FOLDER/.followed      last revision of the journal whose files have been moved
 //
 // Every function that changes the project returns when the change is on disk. Whatever ends the process, the next one
@@ -66,14 +68,19 @@ class Project {
   void add_class(const std::string& name);
   void rename_class(const std::string& from, const std::string& to);
   void remove_class(const std::string& name);  // its photos go to the trash
-  // Both take a class or a place, and make the class when there is none. A photo that the project already has, or that
-  // is no image file, is left out. The result has an entry for each photo.
+  // Both take a class or a place, and make the class when there is none and a photo comes in. A photo that the project
+  // already has, or that is no image file, is left out. The result has an entry for each photo.
   std::vector<AddedPhoto> add_photos(const std::string& class_name, std::span<const NewPhoto> photos);
+  // A class whose last photo leaves by one of these is removed with it.
   void move_photos(std::span<const std::string> ids, const std::string& to);
   void remove_photos(std::span<const std::string> ids);
   // Both return the title of the change.
   std::string undo();
   std::string redo();
+
+  const ConfirmedFindings& confirmed() const { return *confirmed_; }
+  // A finding that a person calls right, or no longer does. Not a change: undo does not touch it.
+  void confirm(const ConfirmedFinding& finding, bool right) { confirmed_->set(finding, right); }
 
  private:
   static std::string name_in(const Photo& photo, const std::string& class_name);
@@ -92,12 +99,14 @@ class Project {
   void tidy();
   bool is_new_class(const std::string& name) const;
   void put_operation(const std::string& id, const std::string& to, Change& change) const;
+  void remove_emptied(const std::string& kept, Change& change) const;
 
   std::filesystem::path folder_;
   std::string backbone_;
   std::unique_ptr<HeldFile> lock_;
   ProjectState state_;
-  Change last_;                       // in the journal
+  Change last_;  // in the journal
+  std::unique_ptr<ConfirmedFindings> confirmed_;
   std::unique_ptr<Journal> journal_;  // null: it differs from state_ and must be read again
 };
 

@@ -28,18 +28,24 @@ std::vector<Operation> inverse(const std::vector<Operation>& operations) {
 
 void check_class_name(std::string_view name) {
   constexpr std::size_t kLongest = 100;
-  if (name.empty()) fail(ErrorKind::kUsage, "expected a name for the class, found none");
+  if (name.empty()) fail(ErrorKind::kUsage, "expected a name, found none: type one");
   if (name.size() > kLongest) {
-    fail(ErrorKind::kUsage, "expected a class name of at most {} bytes, found {}", kLongest, name.size());
+    fail(ErrorKind::kUsage, "expected a name of at most {} bytes, found {}: shorten it", kLongest, name.size());
+  }
+  if (!is_utf8(name)) fail(ErrorKind::kUsage, "expected a name in UTF-8, found other bytes: type it anew");
+  for (const char c : {'/', '\\'}) {
+    if (name.find(c) == std::string_view::npos) continue;
+    fail(ErrorKind::kUsage, "a name becomes that of a folder and cannot contain \"{}\": write \"{}\" without it", c,
+         name);
   }
   const bool control = std::any_of(name.begin(), name.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 || byte == 0x7F || c == '/' || c == '\\';
+    return byte < 0x20 || byte == 0x7F;
   });
-  if (control || !is_utf8(name) || name.front() == '.' || name.front() == ' ' || name.back() == ' ') {
-    fail(ErrorKind::kUsage,
-         "expected a class name that can be a folder's (no slash, no control character, no dot or space at its "
-         "beginning, no space at its end), found another");
+  if (control) fail(ErrorKind::kUsage, "expected a name without tabs and line breaks, found one: take it out");
+  if (name.front() == '.') fail(ErrorKind::kUsage, "a name cannot begin with a dot: write \"{}\" without it", name);
+  if (name.front() == ' ' || name.back() == ' ') {
+    fail(ErrorKind::kUsage, "expected a name without spaces around it, found \"{}\": take them out", name);
   }
 }
 
@@ -65,7 +71,9 @@ const ProjectClass& ProjectState::class_named(const std::string& name) const {
 void ProjectState::check_operation(const Operation& operation) const {
   const auto absent = [&](const std::string& name) {
     check_class_name(name);
-    if (classes_.contains(name)) fail(ErrorKind::kUsage, "there is a class named \"{}\" already", name);
+    if (classes_.contains(name)) {
+      fail(ErrorKind::kUsage, "there is a class named \"{}\" already: choose another name, or move photos there", name);
+    }
   };
   switch (operation.kind) {
     case Operation::Kind::kAddClass:

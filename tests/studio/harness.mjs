@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { launch, launchWith } from "./launch.mjs";
-import { picture } from "./pictures.mjs";
+import { PATTERNS, picture } from "./pictures.mjs";
 
 // Packages are wherever NODE_PATH says: none are kept beside the sources.
 const require = createRequire(join(process.env.NODE_PATH ?? import.meta.dirname ?? ".", "x.js"));
@@ -34,8 +34,8 @@ export function startFirst() {
   return launched.address;
 }
 
-export function start() {
-  const launched = launch(program, project, home);
+export function start(words = [project]) {
+  const launched = launch(program, words, home);
   studio = launched.studio;
   return launched.address;
 }
@@ -132,8 +132,21 @@ export async function dismissAll(page) {
 export async function teach(page, name, numbers) {
   await page.fill('[aria-label="Name of a new class"]', name);
   await page.keyboard.press("Enter");
-  await page.setInputFiles(`[data-testid="pick ${name}"]`, numbers.map((number) => file(name, number)));
+  await page.waitForSelector(`[data-class="${name}"]`);
+  if (!numbers.length) return;
+  await page.setInputFiles(`[data-testid="pick ${name}"]`, numbers.map((number) => file(PATTERNS[name] ? name : "triangle", number)));
   await page.waitForSelector(`[data-class="${name}"] .covers img`, { state: "attached" });
+}
+
+// Runs a step that is answered with an error, which the browser writes to its console.
+export async function expectFault(pattern, step) {
+  const before = faults.length;
+  await step();
+  for (const end = Date.now() + 5000; !faults.slice(before).some((fault) => pattern.test(fault));) {
+    if (Date.now() > end) throw new Error(`expected a fault like ${pattern}`);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  faults.splice(before, faults.length, ...faults.slice(before).filter((fault) => !pattern.test(fault)));
 }
 
 // Ends the program if a failure left it running.

@@ -2,8 +2,8 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 
-// On a project, without a browser.
-export const launch = (program, project, home) => launchWith(program, [project, "--home", home, "--cache", join(home, "features"), "--no-open"]);
+// On a project or none, without a browser.
+export const launch = (program, words, home) => launchWith(program, [...words, "--home", home, "--cache", join(home, "features"), "--no-open"]);
 
 // The process, and a promise of its address.
 export function launchWith(program, words, environment = process.env) {

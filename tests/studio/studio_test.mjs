@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { browserPath, check, chromium, counted, countOf, dismissAll, end, faults, file, open, pictures, project, ready, scratch, start, startFirst, stateOf, stop, watch } from "./harness.mjs";
 import { firstStart } from "./first_start.mjs";
 import { PATTERNS, picture } from "./pictures.mjs";
+import { dataSet, mended } from "./mended.mjs";
 import { waysIn } from "./ways_in.mjs";
 
 const NAMES = Object.keys(PATTERNS);
@@ -35,12 +36,12 @@ const steps = {
   },
   async "moves and removes chosen photos, and undoes by keyboard"({ page }) {
     await page.click('[data-class="ring"] .class-open');
-    await page.click("dialog .tile >> nth=0");
+    await page.click("dialog .tile-check >> nth=0");
     await page.fill('[aria-label="Class to move to"]', "disc");
     await page.click('dialog button:text-is("Move")');
     await page.waitForFunction(() => document.querySelectorAll("dialog .tile").length === 2);
     await check(page, "class");
-    await page.click("dialog .tile >> nth=0");
+    await page.click("dialog .tile-check >> nth=0");
     await page.click('dialog button:has-text("Remove chosen")');
     await page.waitForFunction(() => document.querySelectorAll("dialog .tile").length === 1);
     // Notices can be clicked while a dialog is open, and undo what they are about or nothing.
@@ -124,6 +125,7 @@ const steps = {
     for (const tab of tabs) await tab.close();
   },
   ...waysIn,
+  ...mended,
   async "shows how things stand although it draws late"({ page, address }) {
     await ready(page, 12);
     const late = await page.context().newPage();
@@ -144,9 +146,9 @@ const steps = {
     await page.waitForFunction(() => document.querySelector("canvas.map")?.dataset.classes === "12");
     await check(page, "map");
     await page.click('button:has-text("Export")');
-    for (const [title, ending, begins] of [["Model card", "-card.md", "---"], ["Model", ".safetensors", ""], ["ONNX", ".onnx", "\x08"], ["Report", ".html", "<!"]]) {
+    for (const [title, ending, begins] of [["Model card", "-card.md", "---"], ["Model", ".safetensors", ""], ["ONNX", ".onnx", "\x08"], ["Report", "-report.html", "<!"]]) {
       const [download] = await Promise.all([page.waitForEvent("download"), page.click(`dialog .exports button:text-is("${title}")`)]);
-      assert.ok(download.suggestedFilename().endsWith(ending), download.suggestedFilename());
+      assert.equal(download.suggestedFilename(), `patterns${ending}`);
       const content = readFileSync(await download.path(), "latin1");
       assert.ok(content.length > 500 && content.startsWith(begins), title);
     }
@@ -209,6 +211,25 @@ const steps = {
     await again.waitForSelector('[data-class="sea"] .covers img', { state: "attached" });
     await again.context().close();
     assert.equal(await stop("SIGINT"), 0);
+  },
+  async "opens the last project, or a folder of photos"({ browser }) {
+    const look = async (words) => {
+      const page = await open(browser, await start(words));
+      const state = await stateOf(page);
+      const count = await countOf(page, "owl");
+      const notices = await page.locator(".notice").allTextContents();
+      await page.context().close();
+      assert.equal(await stop("SIGINT"), 0);
+      return { ...state, owls: count, notices };
+    };
+    assert.equal((await look([])).project, "patterns");
+    const birds = await look([dataSet()]);
+    assert.equal(birds.project, "birds");
+    assert.deepEqual([birds.classes, birds.photos, birds.owls, birds.undo], [2, 3, 2, null]);
+    assert.match(birds.notices.join(), /Left out 1 photo for testing/);
+    const again = await look([dataSet()]);  // as it was left, not imported once more
+    assert.deepEqual([again.folder, again.photos], [birds.folder, 3]);
+    assert.equal((await look([])).project, "birds");
   },
 };
 

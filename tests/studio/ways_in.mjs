@@ -6,7 +6,7 @@ import { check, counted, countOf, faults, file, openProject, ready, scratch, sta
 import { picture, unknownPicture } from "./pictures.mjs";
 
 // Drags files or folders of this machine onto an element, as the browser sees it.
-async function drop(page, selector, files) {
+export async function drop(page, selector, files) {
   const element = page.locator(selector).first();
   await element.scrollIntoViewIfNeeded();
   const box = await element.boundingBox();
@@ -142,12 +142,17 @@ export const waysIn = {
     await page.keyboard.type("arrows");
     await page.keyboard.press("Enter");
     await page.waitForSelector('[data-class="arrows"]');
-    await tabTo(page, "Add photos to arrows");
+    await tabTo(page, "arrows, 0 photos: open");
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Add photos to arrows");
     await choose(page, [file("triangle", 80), file("triangle", 81), file("triangle", 82)]);
     await counted(page, "arrows", 3);
     await ready(page, before + 1);
     await backTo(page, "arrows, 3 photos: open");
     await page.keyboard.press("Enter");
+    await tabTo(page, "80.png");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
     await tabTo(page, "82.png");
     await page.keyboard.press("Space");
     await tabTo(page, "Remove chosen");
@@ -155,7 +160,7 @@ export const waysIn = {
     await counted(page, "arrows", 2);
     await page.keyboard.press("Escape");
     await page.waitForSelector("dialog", { state: "detached" });
-    await tabTo(page, "Choose a photo…");
+    await tabTo(page, "Choose photos…");
     await choose(page, [file("slopes", 83)]);
     await verdict(page, "83.png");
     await backTo(page, "Map");

@@ -8,6 +8,7 @@
 #include "annulus/base/error.h"
 #include "tests/fixtures/expect_error.h"
 #include "tests/fixtures/made_snapshot.h"
+#include "tests/fixtures/scratch_folder.h"
 
 namespace annulus::studio {
 namespace {
@@ -82,13 +83,33 @@ TEST(Analysis, ShowsWhatIsStillTrue) {
   analysis.run(made_snapshot("a", classes), [] {}, {});
   const auto findings = analysis.findings();
   ProjectState state = state_of(classes);
-  EXPECT_TRUE(names_mislabelled(actionable_findings(*findings, state, 300)));
-  EXPECT_TRUE(actionable_findings(*findings, state, 0).empty());
+  const ScratchFolder folder;
+  ConfirmedFindings confirmed(folder / "confirmed.jsonl");
+  EXPECT_TRUE(names_mislabelled(actionable_findings(*findings, state, confirmed, 300)));
+  EXPECT_TRUE(actionable_findings(*findings, state, confirmed, 0).empty());
   const Change moved{Change::Kind::kDo, "", {{Operation::Kind::kPut, id_of_photo(100), "cat", "dog"}}, {}};
   state.apply(moved);
-  EXPECT_FALSE(names_mislabelled(actionable_findings(*findings, state, 300)));
+  EXPECT_FALSE(names_mislabelled(actionable_findings(*findings, state, confirmed, 300)));
   state.apply(state.next_undo());
-  EXPECT_TRUE(names_mislabelled(actionable_findings(*findings, state, 300)));
+  EXPECT_TRUE(names_mislabelled(actionable_findings(*findings, state, confirmed, 300)));
+  // Right in its class, it is not shown again; it was never right in another.
+  const ConfirmedFinding right{"mislabelled", id_of_photo(100), "cat", ""};
+  confirmed.set({"mislabelled", id_of_photo(100), "owl", ""}, true);
+  EXPECT_TRUE(names_mislabelled(actionable_findings(*findings, state, confirmed, 300)));
+  confirmed.set(right, true);
+  EXPECT_FALSE(names_mislabelled(actionable_findings(*findings, state, confirmed, 300)));
+}
+
+TEST(Analysis, FindsPhotosToLookAtBesideASuspect) {
+  Analysis analysis(1);
+  analysis.run(made_snapshot("a", one_mislabelled()), [] {}, {});
+  const auto findings = analysis.findings();
+  const auto suspect = findings->comparisons.find(10);  // photo 100, the last of cat
+  ASSERT_NE(suspect, findings->comparisons.end());
+  ASSERT_TRUE(suspect->second.own && suspect->second.other);
+  EXPECT_NE(*suspect->second.own, 10U);
+  EXPECT_EQ(findings->photos->labels[*suspect->second.own], 0);
+  EXPECT_EQ(findings->photos->labels[*suspect->second.other], 1);
 }
 
 TEST(Analysis, NumbersGrow) {

@@ -7,13 +7,16 @@
 #include <cmath>
 #include <map>
 
+#include "annulus/eval/metrics/statistics.h"
+#include "annulus/report/documents/results_json.h"
 #include "annulus/report/tables/result_text.h"
 
 namespace annulus {
 namespace {
 
 constexpr double kSignificant = 0.05;
-constexpr std::size_t kEnoughPairs = 30;  // for an interval based on the normal distribution
+constexpr std::size_t kEnoughClasses = 6;  // with fewer, no pattern of signs has a probability below kSignificant
+constexpr std::size_t kEnoughPairs = 30;   // for an interval based on the normal distribution
 
 // Differences between the accuracies of two methods on the same splits or episodes.
 std::vector<double> paired_differences(const MethodResult& a, const MethodResult& b) {
@@ -43,6 +46,23 @@ void judge_by_interval(Finding& finding, double difference, double interval) {
                                difference + interval);
 }
 
+// The test of evaluate, for two methods that it did not compare: it compares each with one method only. False where the
+// document has no accuracies per class.
+bool judge_by_classes(Finding& finding) {
+  std::vector<double> ours;
+  std::vector<double> theirs;
+  for (std::size_t c = 0; c < std::min(finding.best->recall.size(), finding.next->recall.size()); ++c) {
+    if (!finding.best->recall[c] || !finding.next->recall[c]) continue;
+    ours.push_back(*finding.best->recall[c]);
+    theirs.push_back(*finding.next->recall[c]);
+  }
+  if (ours.size() < kEnoughClasses) return false;
+  const PairedDifference paired = compare_pairs(ours, theirs, 0);
+  finding.verdict = paired.p_value < kSignificant ? Verdict::kMoreThanNoise : Verdict::kMayBeNoise;
+  finding.reason = p_value_text(paired.p_value) + ", " + test_name("class");
+  return true;
+}
+
 void judge(const ResultsDocument& document, Finding& finding) {
   for (const PairedComparison& comparison : document.comparisons) {
     const bool same = comparison.method == finding.best->method && comparison.against == finding.next->method;
@@ -58,6 +78,7 @@ void judge(const ResultsDocument& document, Finding& finding) {
       return judge_by_interval(finding, same ? comparison.difference : -comparison.difference, *comparison.interval);
     }
   }
+  if (judge_by_classes(finding)) return;
   const std::vector<double> differences = paired_differences(*finding.best, *finding.next);
   if (differences.empty()) return;
   const auto count = static_cast<double>(differences.size());
@@ -149,6 +170,38 @@ std::string p_value_text(double p_value) {
   return p_value < 0.001 ? "p < 0.001" : fmt::format("p = {:.{}f}", p_value, p_value < 0.1 ? 3 : 2);
 }
 
+namespace {
+
+// Names like ibm2 stay as they are written everywhere else.
+std::string as_sentence(std::string text) {
+  for (const char* word :
+       {"what ", "the ", "a ", "tuned ", "nearest ", "ridge ", "linear ", "logistic ", "pairwise ", "distribution "}) {
+    if (text.starts_with(word)) text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  }
+  return text;
+}
+
+// " The lead over the next best is more than noise at 1 and 5 shots and may be noise at 16 shots."; empty where there
+// is one method.
+std::string known_of_leads(const ResultsDocument& document) {
+  std::map<Verdict, std::vector<std::size_t>> shots_with;
+  for (const std::size_t shots : shots_of(document)) {
+    const Finding finding = find_best(document, shots);
+    if (finding.next != nullptr) shots_with[finding.verdict].push_back(shots);
+  }
+  std::string text;
+  for (const auto& [verdict, shots] : shots_with) {
+    const char* what = verdict == Verdict::kMoreThanNoise ? "is more than noise"
+                       : verdict == Verdict::kMayBeNoise  ? "may be noise"
+                                                          : "could not be tested";
+    text += text.empty() ? " The lead over the next best " : shots == shots_with.rbegin()->second ? " and " : ", ";
+    text += shots_with.size() == 1 ? std::string(what) : fmt::format("{} at {}", what, shots_list(shots));
+  }
+  return text.empty() ? text : text + ".";
+}
+
+}  // namespace
+
 std::string headline(const ResultsDocument& document) {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> winners;
   for (const std::size_t shots : shots_of(document)) {
@@ -164,22 +217,47 @@ std::string headline(const ResultsDocument& document) {
   const std::size_t methods = methods_of(document).size();
   const std::string among =
       methods == 1 ? "the only method measured" : fmt::format("the most accurate of {} methods", methods);
-  std::string text = fmt::format("{} is {} at {}", winners.front().first, among, shots_list(winners.front().second));
+  std::string text =
+      fmt::format("{} is {} at {}", method_words(winners.front().first), among, shots_list(winners.front().second));
   for (std::size_t i = 1; i < winners.size(); ++i) {
-    text += fmt::format("{} {} at {}", i + 1 == winners.size() ? " and" : ",", winners[i].first,
+    text += fmt::format("{} {} at {}", i + 1 == winners.size() ? " and" : ",", method_words(winners[i].first),
                         shots_list(winners[i].second));
   }
-  return text + ".";
+  return as_sentence(text) + "." + known_of_leads(document);
+}
+
+std::string method_words(const std::string& method) {
+  static const std::map<std::string, std::string> kWords = {{"default", "what fit does"},
+                                                            {"ncm", "the nearest prototype"},
+                                                            {"simpleshot", "SimpleShot"},
+                                                            {"knn", "nearest neighbours"},
+                                                            {"cache", "Tip-Adapter's cache"},
+                                                            {"gda", "Gaussian discriminant analysis"},
+                                                            {"lda", "linear discriminant analysis"},
+                                                            {"fecam", "FeCAM"},
+                                                            {"ridge", "ridge regression"},
+                                                            {"ridge-cv", "tuned ridge regression"},
+                                                            {"ranpac", "RanPAC"},
+                                                            {"logistic", "logistic regression"},
+                                                            {"logistic-cv", "tuned logistic regression"},
+                                                            {"lp++", "LP++"},
+                                                            {"linear-svm", "a linear SVM"},
+                                                            {"svm", "pairwise linear SVMs"},
+                                                            {"dc", "distribution calibration"},
+                                                            {"baseline", "the plain head"}};
+  const auto found = kWords.find(method);
+  return found == kWords.end() ? method : fmt::format("{} ({})", found->second, method);
 }
 
 std::string finding_sentence(const Finding& finding) {
-  std::string text = fmt::format("{} gets {:.2f} % right", finding.best->method, finding.best->accuracy);
+  std::string text = fmt::format("{} gets {:.2f} % right", method_words(finding.best->method), finding.best->accuracy);
   if (finding.next == nullptr) return text + "; there is no other method to compare it with.";
   if (finding.lead < 0.005) {
-    text += fmt::format(", as much as {}", finding.next->method);
+    text += fmt::format(", as much as {}", method_words(finding.next->method));
   } else {
     text += fmt::format(", {:.2f} {} more than {}, the next best", finding.lead,
-                        fmt::format("{:.2f}", finding.lead) == "1.00" ? "point" : "points", finding.next->method);
+                        fmt::format("{:.2f}", finding.lead) == "1.00" ? "point" : "points",
+                        method_words(finding.next->method));
   }
   return text + ".";
 }

@@ -34,12 +34,16 @@ struct Finding {
   std::string reason;  // the reason of the verdict, as half a sentence; may be empty
 };
 
-// Paired differences decide: the document's own comparison (p below 0.05), else the 95 % interval of the difference
-// over episodes that both methods saw (at least 30). With few splits, wins are counted but there is no verdict.
+// Paired differences decide: the document's own comparison (p below 0.05), else the same test of the two methods'
+// accuracies per class (at least 6), else the 95 % interval of the difference over episodes that both methods saw (at
+// least 30). Without any of these, wins are counted but there is no verdict.
 Finding find_best(const ResultsDocument& document, std::size_t shots);
 
-// "ibm2 is the most accurate of 3 methods at 1 and 5 shots."
+// "What fit does (default) is the most accurate of 3 methods at 1 and 5 shots. The lead over the next best is more than
+// noise."
 std::string headline(const ResultsDocument& document);
+// What a method is, with its name: "what fit does (default)"; the name alone where it is that of a paper.
+std::string method_words(const std::string& method);
 // "ibm2 gets 71.30 % right, 1.20 points more than baseline, the next best."
 std::string finding_sentence(const Finding& finding);
 // "The difference is more than noise": the statement that finding.reason supports.

@@ -94,23 +94,26 @@ class Page {
            "</nav>\n";
   }
 
-  std::string picture(const std::string& path, const std::string& alternative) const {
+  // With its caption below; the alternative text says the same.
+  std::string picture(const std::string& path, const std::string& caption) const {
     if (path.empty() || !options_.thumbnail) return {};
-    return html_picture(options_.thumbnail(path), alternative);
+    const std::string image = html_picture(options_.thumbnail(path), caption);
+    return image.empty() ? image : "<figure>" + image + "<figcaption>" + escape_xml(caption) + "</figcaption></figure>";
   }
 
   std::string example(const std::string& class_name) const {
     const auto found = report_.examples.find(class_name);
-    return found == report_.examples.end() ? "" : picture(found->second, "A typical " + class_name);
+    return found == report_.examples.end() ? "" : picture(found->second, "a typical " + class_name);
   }
 
   // The images of a finding, in the order in which they are compared.
   std::string pictures(const AuditFinding& finding) const {
-    std::string text = picture(
-        finding.path, finding.class_name.empty() ? "Image " + finding.path : "Image labelled " + finding.class_name);
+    std::string text =
+        picture(finding.path, finding.class_name.empty() ? "the image" : "labelled " + finding.class_name);
     std::string others;
     if (!finding.other_path.empty()) {
-      others = picture(finding.other_path, "Image labelled " + finding.other_class);
+      others = picture(finding.other_path,
+                       finding.other_class.empty() ? "the other image" : "labelled " + finding.other_class);
     } else if (finding.kind == FindingKind::kMislabelled) {
       others = example(finding.class_name) + example(finding.other_class);
     } else if (finding.kind == FindingKind::kAlikeClasses) {
@@ -120,8 +123,7 @@ class Page {
       text = example(finding.class_name);
     }
     if (text.empty() && others.empty()) return {};
-    const char* arrow = text.empty() || others.empty() ? "" : R"(<span class="arrow" aria-hidden="true">·</span>)";
-    return R"(<div class="pictures">)" + text + arrow + others + "</div>";
+    return R"(<div class="pictures captioned">)" + text + others + "</div>";
   }
 
   std::string card(const AuditFinding& finding) const {
@@ -198,13 +200,12 @@ class Page {
     if (curve.measured.empty()) return {};
     ReportPlot plot;
     plot.name = "learning-curve";
-    CategoryPlot chart;
+    CurvePlot chart;
     chart.labels = {"Accuracy by examples per class", "The values are in the table below.", "examples per class",
                     "accuracy, %"};
-    chart.percent = true;
-    chart.unit = " %";
-    CategorySeries measured{"measured", 0, {}};
-    CategorySeries predicted{"predicted", 1, {}};
+    chart.y_percent = true;
+    CurveSeries measured{"measured", 0, {}};
+    CurveSeries predicted{"predicted", 1, {}};
     ResultsTable table;
     table.caption = "Accuracy by examples per class, with the ends of 95 % intervals";
     table.columns = {{"examples per class", ColumnKind::kNumber},
@@ -213,10 +214,10 @@ class Page {
                      {"to", ColumnKind::kNumber},
                      {"", ColumnKind::kName}};
     const auto add = [&](const ShotAccuracy& point, bool is_measured) {
-      chart.categories.push_back(std::to_string(point.shots));
-      const PlotValue value{point.accuracy, 0.5 * (point.high - point.low)};
-      measured.values.push_back(is_measured ? std::optional(value) : std::nullopt);
-      predicted.values.push_back(is_measured ? std::nullopt : std::optional(value));
+      (is_measured ? measured : predicted)
+          .points.push_back({static_cast<double>(point.shots), point.accuracy,
+                             fmt::format("{} examples per class: {:.1f} % ({:.1f} to {:.1f} %)", point.shots,
+                                         point.accuracy, point.low, point.high)});
       table.rows.push_back({{std::to_string(point.shots)},
                             {fmt::format("{:.1f}", point.accuracy)},
                             {fmt::format("{:.1f}", point.low)},

@@ -151,7 +151,7 @@ table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;over
 .caption{margin:1rem 0 -.4rem}
 th,td{padding:.38rem .55rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
 th{white-space:normal;font-weight:600;font-size:.9rem;color:var(--muted);vertical-align:bottom}
-.words{text-align:left;max-width:22rem;white-space:normal}
+.words{text-align:left;max-width:22rem;white-space:normal;min-width:5rem;overflow-wrap:anywhere}
 .prose{min-width:13rem}
 td.words:first-child,th.words:first-child{padding-left:0}
 tbody tr:hover{background:var(--soft)}
@@ -163,11 +163,15 @@ svg.plot{display:block;width:100%;height:auto}
 .grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,17rem),1fr));gap:1.2rem 1.6rem;margin:.6rem 0}
 .grid figure{margin:0;max-width:22.5rem}
 .title{margin:0 0 .2rem;font-weight:600}
-.pairs{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,16.5rem),1fr));gap:.8rem;padding:0;margin:.8rem 0;list-style:none}
-.pairs li{border:1px solid var(--line);border-radius:8px;padding:.7rem}
+.pairs{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,17.5rem),1fr));gap:.8rem;padding:0;margin:.8rem 0;list-style:none}
+.pairs li{border:1px solid var(--line);border-radius:8px;padding:.7rem;min-width:0}
 .pictures{display:flex;align-items:center;gap:.6rem;margin-bottom:.5rem}
 .pictures img{width:84px;height:84px;object-fit:contain;background:#fff;border:1px solid var(--line);border-radius:6px}
 .pictures .arrow{color:var(--muted)}
+.captioned{display:grid;grid-template-columns:repeat(auto-fill,minmax(72px,1fr));gap:.6rem;align-items:start}
+.captioned figure{margin:0;min-width:0}
+.captioned img{display:block;width:100%;max-width:120px;height:auto;aspect-ratio:1}
+.captioned figcaption{font-size:.82rem;line-height:1.25}
 .matrix{width:auto}
 .matrix th,.matrix td{padding:.2rem .35rem;border:1px solid var(--line)}
 .matrix td{position:relative;text-align:center;min-width:2rem}

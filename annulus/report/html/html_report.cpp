@@ -32,7 +32,6 @@ std::string contents(std::span<const ResultsDocument> documents) {
     text += fmt::format("<li><a href=\"#d{}-top\">{}</a>: {} With {} {}", i + 1, escape_xml(document_title(document)),
                         escape_xml(headline(document)), escape_xml(shots_phrase(last.shots)),
                         escape_xml(finding_sentence(last)));
-    if (last.next != nullptr) text += " " + verdict_words(last.verdict) + ".";
     if (uses_test_labels(document))
       text += R"( <strong class="bad">⚠ Test labels were used to choose settings.</strong>)";
     text += "</li>\n";

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace annulus {
 namespace {
 
@@ -54,6 +56,27 @@ TEST(Findings, AFewSplitsAreCountedWithoutAVerdict) {
   EXPECT_EQ(finding.reason, "it was ahead in 1 of 2 splits");
 }
 
+// baseline is compared with ibm2 by evaluate; whether ncm, the next best, is worse, only the classes tell.
+TEST(Findings, TheTwoBestAreTestedByTheirClasses) {
+  ResultsDocument document = two_methods();
+  document.results.push_back(result_of("ncm", 5, 61.0));
+  document.comparisons = {{5, "ibm2", "baseline", 1.5, 0.1, 0.001, "of another pair"}};
+  for (int c = 0; c < 12; ++c) {
+    document.results[1].recall.push_back(50.0 + c);
+    document.results[2].recall.push_back(49.0 + c + 0.01 * c);
+  }
+  Finding finding = find_best(document, 5);
+  EXPECT_EQ(finding.next->method, "ncm");
+  EXPECT_EQ(finding.verdict, Verdict::kMoreThanNoise);
+  EXPECT_EQ(finding.reason, "p < 0.001, two-sided sign-flip test, paired by class");
+  for (int c = 0; c < 12; c += 2) document.results[2].recall[static_cast<std::size_t>(c)] = 52.0 + c;
+  finding = find_best(document, 5);
+  EXPECT_EQ(finding.verdict, Verdict::kMayBeNoise);
+  // Too few classes to tell anything.
+  for (auto& result : document.results) result.recall.resize(std::min<std::size_t>(result.recall.size(), 5));
+  EXPECT_EQ(find_best(document, 5).verdict, Verdict::kUnknown);
+}
+
 TEST(Findings, ManyEpisodesAreJudgedByTheirPairedDifferences) {
   ResultsDocument document = two_methods();
   // Differences 1 and 2 by turns: mean 1.5, deviation 0.5064 over 40, half width 1.96 * 0.5064 / sqrt(40).
@@ -75,17 +98,27 @@ TEST(Findings, ManyEpisodesAreJudgedByTheirPairedDifferences) {
 
 TEST(Findings, Sentences) {
   ResultsDocument document = two_methods();
-  EXPECT_EQ(headline(document), "ibm2 is the most accurate of 2 methods at 5 shots.");
+  EXPECT_EQ(headline(document),
+            "ibm2 is the most accurate of 2 methods at 5 shots. The lead over the next best could not be tested.");
+  document.comparisons = {{5, "ibm2", "baseline", 1.5, 2.0, 0.012, "t"}};
   EXPECT_EQ(finding_sentence(find_best(document, 5)),
-            "ibm2 gets 61.50 % right, 1.50 points more than baseline, the next best.");
+            "ibm2 gets 61.50 % right, 1.50 points more than the plain head (baseline), the next best.");
   document.results.push_back(result_of("ibm2", 1, 30.0));
   document.results.push_back(result_of("baseline", 1, 40.0));
   document.results.push_back(result_of("ibm2", 0, 80.0));
-  EXPECT_EQ(headline(document), "baseline is the most accurate of 2 methods at 1 shot and ibm2 at 5 and all shots.");
+  EXPECT_EQ(
+      headline(document),
+      "The plain head (baseline) is the most accurate of 2 methods at 1 shot and ibm2 at 5 and all shots. The lead "
+      "over the next best is more than noise at 5 shots and could not be tested at 1 shot.");
+  ResultsDocument fit;
+  fit.results = {result_of("default", 1, 70.0)};
+  EXPECT_EQ(headline(fit), "What fit does (default) is the only method measured at 1 shot.");
+  EXPECT_EQ(method_words("default"), "what fit does (default)");
+  EXPECT_EQ(method_words("my-method"), "my-method");
   EXPECT_EQ(finding_sentence(find_best(document, 0)),
             "ibm2 gets 80.00 % right; there is no other method to compare it with.");
   document.results[0].accuracy = 61.5;
-  EXPECT_EQ(finding_sentence(find_best(document, 5)), "baseline gets 61.50 % right, as much as ibm2.");
+  EXPECT_EQ(finding_sentence(find_best(document, 5)), "the plain head (baseline) gets 61.50 % right, as much as ibm2.");
   EXPECT_EQ(p_value_text(0.0005), "p < 0.001");
   EXPECT_EQ(p_value_text(0.25), "p = 0.25");
 }

@@ -25,7 +25,8 @@ TEST(StudioApp, TellsNothingWithoutTheKey) {
   AskedStudio studio;
   for (const char* path : {"/", "/studio.js", "/studio.css", "/api/events", "/api/state", "/api/classes", "/api/photos",
                            "/api/thumbnail/0123456789abcdef", "/api/covers/0123456789abcdef", "/api/analysis",
-                           "/api/map", "/api/export/model", "/api/projects", "/nothing"}) {
+                           "/api/map", "/api/export/model", "/api/projects", "/api/projects/rename",
+                           "/api/projects/delete", "/api/findings/confirm", "/nothing"}) {
     for (const char* method : {"GET", "HEAD", "POST", "PUT", "DELETE"}) {
       const Response answer = studio.ask(asked(method, path));
       EXPECT_EQ(answer.status, 401) << method << path;
@@ -177,6 +178,72 @@ TEST(StudioApp, GoesToAnotherProjectAndBack) {
     for (const char* name : {"other", "project"}) {
       const Response answer = studio.with_key("POST", "/api/projects", nlohmann::json{{"name", name}}.dump());
       ASSERT_EQ(answer.status, 200) << answer.body;
+    }
+  }
+}
+
+TEST(StudioApp, RenamesTheOpenProjectAndOthers) {
+  AskedStudio studio;
+  Project::create(studio.folder() / "home/other", "no-such-backbone");
+  const auto state = [&] { return nlohmann::json::parse(studio.with_key("GET", "/api/state").body); };
+  const auto rename = [&](const char* name, const char* to) {
+    return studio.with_key("POST", "/api/projects/rename", nlohmann::json{{"name", name}, {"to", to}}.dump());
+  };
+  studio.with_key("POST", "/api/change", R"({"action":"add_class","name":"owl"})");
+  const auto id = state()["id"];
+  EXPECT_EQ(rename("other", "another").status, 200);
+  EXPECT_EQ(state()["id"], id);
+  EXPECT_EQ(rename("project", "birds").status, 200);
+  EXPECT_EQ(state()["project"], "birds");
+  EXPECT_EQ(state()["classes"], 1);
+  EXPECT_NE(state()["id"], id);
+  EXPECT_EQ(nlohmann::json::parse(studio.with_key("GET", "/api/projects").body)["projects"],
+            (nlohmann::json{"another", "birds"}));
+  // What cannot be done leaves the project open.
+  const Response taken = rename("birds", "another");
+  EXPECT_EQ(taken.status, 400);
+  EXPECT_NE(taken.body.find("choose another name"), std::string::npos);
+  EXPECT_EQ(state()["project"], "birds");
+  for (const char* name : {"..", "a/b", ".x", ""}) {
+    EXPECT_EQ(rename("birds", name).status, 400) << name;
+    EXPECT_EQ(rename(name, "x").status, 400) << name;
+  }
+  EXPECT_EQ(state()["project"], "birds");
+}
+
+TEST(StudioApp, DeletesTheOpenProjectAndOthers) {
+  AskedStudio studio;
+  Project::create(studio.folder() / "home/other", "no-such-backbone");
+  const auto state = [&] { return nlohmann::json::parse(studio.with_key("GET", "/api/state").body); };
+  const auto remove = [&](const char* name) {
+    return studio.with_key("POST", "/api/projects/delete", nlohmann::json{{"name", name}}.dump());
+  };
+  const Response removed = remove("project");
+  ASSERT_EQ(removed.status, 200) << removed.body;
+  EXPECT_EQ(nlohmann::json::parse(removed.body)["kept"], studio.folder() / "home/.deleted/project");
+  EXPECT_EQ(state()["project"], "other");
+  EXPECT_EQ(remove("other").status, 200);
+  EXPECT_EQ(state()["project"], "my-photos");  // the last one makes room for an empty one
+  EXPECT_EQ(state()["photos"], 0);
+  EXPECT_EQ(remove("other").status, 400);
+  EXPECT_EQ(remove("../secret.json").status, 400);
+  EXPECT_TRUE(Project::exists(studio.folder() / "home/.deleted/other"));
+}
+
+// Requests to the project that is being moved wait for nothing and fail with a sentence, or reach it before or after.
+TEST(StudioApp, RenamesWhileItIsAsked) {
+  AskedStudio studio;
+  for (int round = 0; round < 10; ++round) {
+    const nlohmann::json rename = {{"name", round % 2 == 0 ? "project" : "b"},
+                                   {"to", round % 2 == 0 ? "b" : "project"}};
+    std::vector<std::future<Response>> asked;
+    asked.push_back(studio.asking("GET", "/api/classes", {}));
+    auto renamed = studio.asking("POST", "/api/projects/rename", rename.dump());
+    for (int i = 0; i < 4; ++i) asked.push_back(studio.asking("GET", "/api/state", {}));
+    EXPECT_EQ(renamed.get().status, 200);
+    for (auto& answer : asked) {
+      const int status = answer.get().status;
+      EXPECT_TRUE(status == 200 || status == 503) << status;
     }
   }
 }

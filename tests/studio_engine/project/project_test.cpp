@@ -66,6 +66,56 @@ TEST(Project, KnowsAPhotoThatIsThereAlready) {
   expect_files_as_said(*project);
 }
 
+TEST(Project, LeavesNoEmptyClassBehind) {
+  const ScratchFolder folder;
+  Opened project(folder);
+  const auto names = [&] {
+    std::vector<std::string> found;
+    for (const auto& [name, entry] : project->state().classes()) found.push_back(name);
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  const auto cats = add(*project, "cat", {1, 2});
+  const auto dogs = add(*project, "dog", {3});
+  add(*project, "known", {1});  // is in cat already
+  EXPECT_EQ(names(), (Names{"cat", "dog"}));
+  const std::string dog[] = {dogs[0].id};
+  project->move_photos(dog, "cat");
+  EXPECT_EQ(names(), (Names{"cat"}));
+  EXPECT_FALSE(std::filesystem::exists(folder / "p/photos/dog"));
+  EXPECT_EQ(project->undo(), "Move 1 photo to cat");
+  EXPECT_EQ(names(), (Names{"cat", "dog"}));
+  expect_files_as_said(*project);
+  const std::string one[] = {cats[0].id};
+  project->remove_photos(one);
+  EXPECT_EQ(names(), (Names{"cat", "dog"}));
+  const std::string other[] = {cats[1].id};
+  project->remove_photos(other);
+  EXPECT_EQ(names(), (Names{"dog"}));
+  project->move_photos(dog, "dog");  // moves nothing
+  EXPECT_EQ(names(), (Names{"dog"}));
+  project->add_class("new");  // to be filled
+  EXPECT_EQ(names(), (Names{"dog", "new"}));
+  project->undo();
+  project->undo();
+  EXPECT_EQ(names(), (Names{"cat", "dog"}));
+  expect_files_as_said(*project);
+}
+
+TEST(Project, RemembersWhatIsRight) {
+  const ScratchFolder folder;
+  const ConfirmedFinding finding{"outlier", "0123456789abcdef", "cat", ""};
+  {
+    Opened project(folder);
+    project->confirm(finding, true);
+    EXPECT_EQ(project->state().revision(), 0U);
+  }
+  Opened project(folder);
+  EXPECT_TRUE(project->confirmed().contains(finding));
+  project->confirm(finding, false);
+  EXPECT_FALSE(project->confirmed().contains(finding));
+}
+
 TEST(Project, NamesTheContentOfSomePhotos) {
   const ScratchFolder folder;
   Opened project(folder);
@@ -89,8 +139,13 @@ TEST(Project, RejectsNamesThatAreNoFoldersOwn) {
   const ScratchFolder folder;
   Opened project(folder);
   for (const std::string name : {"", "..", "a/b", ".x", " a", "a ", "a\nb", "\xFF", "a\\b"}) {
-    expect_error(ErrorKind::kUsage, "expected a", [&] { project->add_class(name); });
+    expect_error(ErrorKind::kUsage, "name", [&] { project->add_class(name); });
   }
+  // What to do is part of the sentence.
+  expect_error(ErrorKind::kUsage, "cannot contain \"/\": write \"a/b\" without it", [&] { project->add_class("a/b"); });
+  expect_error(ErrorKind::kUsage, "cannot begin with a dot: write", [&] { project->add_class(".x"); });
+  expect_error(ErrorKind::kUsage, "spaces around it", [&] { project->add_class("a "); });
+  expect_error(ErrorKind::kUsage, "found 101: shorten it", [&] { project->add_class(std::string(101, 'a')); });
   project->add_class("\xC3\xA9l\xC3\xA9phant (young)");
   expect_error(ErrorKind::kUsage, "already", [&] { project->add_class("\xC3\xA9l\xC3\xA9phant (young)"); });
   EXPECT_EQ(project->state().revision(), 1U);
@@ -314,7 +369,6 @@ TEST(Project, SortsPhotosOfTheInbox) {
   EXPECT_EQ(project->state().next_undo().title, "Add 3 photos to the Inbox");
   EXPECT_TRUE(std::filesystem::exists(folder / "p/inbox" / (added[0].id + ".png")));
   EXPECT_EQ(add(*project, "cat", {1})[0].reason, "the Inbox");
-  project->undo();
   const std::string first[] = {added[0].id};
   const std::string second[] = {added[1].id};
   project->move_photos(first, "cat");
