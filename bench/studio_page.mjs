@@ -88,7 +88,7 @@ async function relabel(page, pid, from, to) {
   await page.fill('[aria-label="Find classes"]', from);
   await page.waitForFunction((wanted) => document.querySelector(".class-row")?.dataset.class === wanted, from);
   await page.click(`[data-class="${from}"] .class-open`);
-  await page.click("dialog .tile >> nth=0");
+  await page.click("dialog .tile-check >> nth=0");
   await page.fill('[aria-label="Class to move to"]', to);
   const began = Date.now();
   const used = processor(pid);
@@ -106,7 +106,7 @@ async function relabel(page, pid, from, to) {
 
 draw();
 const opened = Date.now();
-const { studio, address } = launch(program, project, resolve(folder));
+const { studio, address } = launch(program, [project], resolve(folder));
 const browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"] });
 try {
   const home = await address;

@@ -9,6 +9,7 @@
 
 #include "annulus/base/error.h"
 #include "server/studio/studio_api.h"
+#include "server/studio/studio_json.h"
 
 namespace annulus::server {
 namespace {
@@ -19,8 +20,6 @@ using studio::Findings;
 constexpr std::size_t kMostFindings = 300;
 // Coordinates as whole numbers: 20,000 photos are a third of a megabyte.
 constexpr double kMapUnits = 10000.0;
-
-double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 Json coordinates(const std::vector<ClassMap::Point>& points) {
   Json x = Json::array();
@@ -64,12 +63,6 @@ Json findings_json(const Findings& findings, const Project& project) {
     json.push_back(std::move(entry));
   }
   return json;
-}
-
-Response json_body(const Json& json) {
-  Response response;
-  response.body = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return response;
 }
 
 // The name as it is, and one of letters that every browser takes (RFC 6266).

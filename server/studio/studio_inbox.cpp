@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/studio/studio_api.h"
+#include "server/studio/studio_json.h"
 
 namespace annulus::server {
 namespace {
@@ -16,9 +17,7 @@ using Json = nlohmann::ordered_json;
 using studio::InboxGroup;
 using studio::InboxPhoto;
 using studio::ProjectState;
-constexpr std::size_t kCovers = 8;  // photos shown beside a group in lists
-
-double rounded(double value) { return std::round(value * 1e3) / 1e3; }
+constexpr std::size_t kGroupCovers = 8;  // photos shown beside a group in lists
 
 Json json_of(const InboxPhoto& photo, const ProjectState& state) {
   return {{"id", photo.id},
@@ -30,7 +29,7 @@ Json json_of(const InboxPhoto& photo, const ProjectState& state) {
 // Of the photos that may not belong and of those that surely do, the same number.
 Json covers_of(const std::vector<const InboxPhoto*>& photos) {
   Json covers = Json::array();
-  const std::size_t shown = std::min(photos.size(), kCovers);
+  const std::size_t shown = std::min(photos.size(), kGroupCovers);
   for (std::size_t i = 0; i < shown; ++i) {
     const std::size_t from_end = shown - i;
     covers.push_back(i < shown / 2 ? photos[i]->id : photos[photos.size() - from_end]->id);
@@ -76,12 +75,6 @@ Json summary_of(const InboxGroup& group, const std::vector<const InboxPhoto*>& p
           {"photos", photos.size()},
           {"doubtful", std::count_if(photos.begin(), photos.end(), [](const auto* photo) { return photo->doubtful; })},
           {"covers", covers_of(photos)}};
-}
-
-Response json_body(const Json& json) {
-  Response response;
-  response.body = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return response;
 }
 
 Json unknown_group(const ProjectState& state) {

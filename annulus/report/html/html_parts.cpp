@@ -151,7 +151,7 @@ table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;over
 .caption{margin:1rem 0 -.4rem}
 th,td{padding:.38rem .55rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
 th{white-space:normal;font-weight:600;font-size:.9rem;color:var(--muted);vertical-align:bottom}
-.words{text-align:left;max-width:22rem;white-space:normal;min-width:5rem;overflow-wrap:anywhere}
+.words{text-align:left;max-width:22rem;white-space:normal;overflow-wrap:anywhere}
 .prose{min-width:13rem}
 td.words:first-child,th.words:first-child{padding-left:0}
 tbody tr:hover{background:var(--soft)}

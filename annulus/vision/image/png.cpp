@@ -166,8 +166,11 @@ DecodedImage decode_png(std::span<const std::byte> file, const DecodeLimits& lim
   if (header.color_type == SPNG_COLOR_TYPE_INDEXED) palette = read_palette(context.get(), source);
   spng_iccp stored_profile{};
   std::span<const std::byte> profile;
-  if (spng_get_iccp(context.get(), &stored_profile) == 0) {
+  const int profile_code = spng_get_iccp(context.get(), &stored_profile);
+  if (profile_code == 0) {
     profile = std::as_bytes(std::span(stored_profile.profile, stored_profile.profile_len));
+  } else if (profile_code != SPNG_ECHUNKAVAIL) {
+    check(profile_code, source);  // the chunks before the pixels are read here
   }
   DecodedImage decoded{make_image(header.width, header.height), 1, {profile.begin(), profile.end()}};
   read_rows(context.get(), header, stored_bytes / header.height, RowConverter(header, palette), decoded.image, limits,

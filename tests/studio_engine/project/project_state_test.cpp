@@ -109,7 +109,7 @@ TEST(ProjectState, PhotosWaitInTheInboxAndAreSorted) {
   state.apply(state.next_undo());
   EXPECT_EQ(state.inbox_checksum(), all);
   EXPECT_EQ(state.sorted_count(), 0U);
-  expect_error(ErrorKind::kUsage, "expected a class name", [] { check_class_name(kInbox); });
+  expect_error(ErrorKind::kUsage, "a name cannot begin with a dot", [] { check_class_name(kInbox); });
 }
 
 TEST(ProjectState, PlacesHaveTitles) {
