@@ -237,7 +237,7 @@ void add_serve(CLI::App& app, Action& action) {
                    "Take features and no images: no network is opened, and the server is ready without one");
   command.add_flag("--no-sandbox", options->no_sandbox,
                    "Decode images in the server itself, where its files, its network and its token are: for systems "
-                   "that refuse to confine a process");
+                   "that cannot confine a process");
   add_example(command,
               "  annulus serve birds.safetensors flowers=other.safetensors --port 8080\n"
               "  curl --data-binary @photo.jpg 'http://127.0.0.1:8080/predict?model=birds&top=3'");
