@@ -56,7 +56,7 @@ pugi::xml_node child_of(pugi::xml_node parent, std::string_view space, std::stri
 }
 
 // The rdf:RDF of a packet: at the top, or within x:xmpmeta.
-pugi::xml_node rdf_of(const pugi::xml_document& document) {
+pugi::xml_node rdf_of(pugi::xml_node document) {
   if (const pugi::xml_node top = child_of(document, kRdf, "RDF")) return top;
   for (const pugi::xml_node child : document.children()) {
     if (const pugi::xml_node inside = child_of(child, kRdf, "RDF")) return inside;
@@ -151,7 +151,7 @@ std::string xmp_with_keywords(std::string_view xmp, std::span<const std::string>
     fail(ErrorKind::kFormat, "{}: expected an XMP sidecar, found what is not XML: {} at byte {}; move the file away",
          source, parsed.description(), parsed.offset);
   }
-  const pugi::xml_node rdf = rdf_of(document);
+  const pugi::xml_node rdf = rdf_of(document.root());
   for (const pugi::xml_node child : document.children()) {
     if (child.type() == pugi::node_doctype || !rdf) {
       fail(ErrorKind::kFormat, "{}: expected an XMP sidecar, found other XML; move the file away", source);
