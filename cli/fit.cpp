@@ -19,7 +19,7 @@
 #include "cli/command.h"
 #include "cli/encoder.h"
 #include "cli/load_data.h"
-#include "cli/prediction_format.h"
+#include "cli/predict/prediction_format.h"
 #include "cli/processes/communicator.h"
 #include "cli/processes/launch.h"
 #include "cli/recipe_options.h"

@@ -20,8 +20,8 @@
 #include "cli/command.h"
 #include "cli/encoder.h"
 #include "cli/load_data.h"
-#include "cli/predict_input.h"
-#include "cli/prediction_format.h"
+#include "cli/predict/predict_input.h"
+#include "cli/predict/prediction_format.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/progress_bar.h"
 

@@ -12,7 +12,7 @@
 #include "annulus/store/models/model_file.h"
 #include "cli/command.h"
 #include "cli/encoder.h"
-#include "cli/predict_input.h"
+#include "cli/predict/predict_input.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/progress_bar.h"
 

@@ -1,5 +1,5 @@
 // Reads standard input; all other inputs are read by the library.
-#include "cli/predict_input.h"
+#include "cli/predict/predict_input.h"
 
 #include <unistd.h>
 

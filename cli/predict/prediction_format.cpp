@@ -1,5 +1,5 @@
 // Formats predictions.
-#include "cli/prediction_format.h"
+#include "cli/predict/prediction_format.h"
 
 #include <fmt/format.h>
 
