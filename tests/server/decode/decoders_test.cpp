@@ -122,7 +122,7 @@ TEST_F(ServedImages, HostileImagesCostTheirOwnRequest) {
   RunningServer running(options, {}, model_of_set(six_classes(5)));
   RawClient client(running.port());
   const auto ask = [&](const std::string& image) { return client.ask("POST", "/embed", image); };
-  const std::string good(kGood);
+  const std::string good = "pixel";  // also where sanitizers keep the process from being confined
   const RawResponse before = ask(good);
   ASSERT_EQ(before.status, 200) << before.body;
   for (const char* hostile : {"exit", "crash", "abort", "lie"}) {
