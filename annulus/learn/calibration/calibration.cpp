@@ -12,6 +12,7 @@
 #include "annulus/base/parallel.h"
 #include "annulus/kernels/rows.h"
 #include "annulus/learn/calibration/confidence_bins.h"
+#include "annulus/learn/calibration/golden_section.h"
 #include "annulus/learn/calibration/synthetic_examples.h"
 #include "annulus/learn/distributed/parallel_layout.h"
 #include "annulus/learn/model/prepared_head.h"
@@ -240,34 +241,12 @@ double best_temperature(std::span<const TemperatureSample> samples, int threads)
   if (std::all_of(samples.begin(), samples.end(), [](const auto& sample) { return sample.labels.empty(); })) return 1.0;
   // Golden-section search: the loss is convex in 1 / t, so it has one minimum in log t, and the penalty is flat beside
   // it.
-  const double ratio = (std::sqrt(5.0) - 1.0) / 2.0;
-  double low = std::log(kColdest);
-  double high = std::log(kHottest);
-  double left = high - ratio * (high - low);
-  double right = low + ratio * (high - low);
   const auto loss = [&](double log_temperature) {
     double sum = log_temperature * log_temperature / (2.0 * kPriorDeviation * kPriorDeviation);
     for (const TemperatureSample& sample : samples) sum += loss_at(sample, log_temperature, threads);
     return sum;
   };
-  double left_loss = loss(left);
-  double right_loss = loss(right);
-  while (high - low > 1e-3) {
-    if (left_loss <= right_loss) {
-      high = right;
-      right = left;
-      right_loss = left_loss;
-      left = high - ratio * (high - low);
-      left_loss = loss(left);
-    } else {
-      low = left;
-      left = right;
-      left_loss = right_loss;
-      right = low + ratio * (high - low);
-      right_loss = loss(right);
-    }
-  }
-  return std::exp((low + high) / 2.0);
+  return std::exp(golden_section_minimum(std::log(kColdest), std::log(kHottest), 1e-3, loss));
 }
 
 HeldOutQuality quality_of(const Calibration& calibration) {

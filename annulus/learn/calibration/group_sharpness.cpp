@@ -1,16 +1,18 @@
-// Golden-section search of log a; the function has one minimum in practice, and the prior keeps it from running away.
+// The loss has one minimum in practice, and the prior keeps it from running away.
 #include "annulus/learn/calibration/group_sharpness.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "annulus/learn/calibration/golden_section.h"
+
 namespace annulus {
 namespace {
 
 constexpr double kSharpnessPrior = 0.5;  // of log a, as of the logarithm of a temperature
 constexpr double kWidestSharpness = 2.0;
-constexpr int kSharpnessSteps = 24;
+constexpr double kSharpnessWidth = 5e-5;  // of log a
 
 double loss_of_groups(const ClassTree& tree, ConstMatrixView<float> probabilities, std::span<const std::int32_t> labels,
                       double log_sharpness) {
@@ -41,29 +43,7 @@ double group_sharpness(const ClassTree& tree, ConstMatrixView<float> probabiliti
                                [&](std::int32_t label) { return tree.parent(static_cast<std::size_t>(label)) >= 0; });
   if (!any) return 1.0;
   const auto at = [&](double log_sharpness) { return loss_of_groups(tree, probabilities, labels, log_sharpness); };
-  const double golden = (std::sqrt(5.0) - 1.0) / 2.0;
-  double low = -kWidestSharpness;
-  double high = kWidestSharpness;
-  double left = high - golden * (high - low);
-  double right = low + golden * (high - low);
-  double at_left = at(left);
-  double at_right = at(right);
-  for (int step = 0; step < kSharpnessSteps; ++step) {
-    if (at_left < at_right) {
-      high = right;
-      right = left;
-      at_right = at_left;
-      left = high - golden * (high - low);
-      at_left = at(left);
-    } else {
-      low = left;
-      left = right;
-      at_left = at_right;
-      right = low + golden * (high - low);
-      at_right = at(right);
-    }
-  }
-  return std::exp((low + high) / 2.0);
+  return std::exp(golden_section_minimum(-kWidestSharpness, kWidestSharpness, kSharpnessWidth, at));
 }
 
 }  // namespace annulus
