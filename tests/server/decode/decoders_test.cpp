@@ -12,8 +12,8 @@
 
 #include "annulus/base/error.h"
 #include "tests/fixtures/hostile_decoders.h"
+#include "tests/fixtures/image_server.h"
 #include "tests/fixtures/needs_onnxruntime.h"
-#include "tests/fixtures/running_server.h"
 
 namespace annulus::server {
 namespace {
@@ -112,9 +112,7 @@ class ServedImages : public NeedsOnnxRuntime {};
 
 // Beside a server: the request has a sentence, others have answers, the process that serves goes on.
 TEST_F(ServedImages, HostileImagesCostTheirOwnRequest) {
-  ServeOptions options;
-  options.encoder.backbone = std::string(ANNULUS_TEST_DATA) + "/backbones/any_size.onnx";
-  options.encoder.preprocess = "unit resize=8x8 crop=none";
+  ServeOptions options = image_options();
   options.image_threads = 2;
   options.deadline = std::chrono::seconds(10);
   options.image = tiny_images();

@@ -13,9 +13,8 @@
 #include "annulus/base/base64.h"
 #include "annulus/pipeline/encode.h"
 #include "annulus/store/images/image_file.h"
-#include "annulus/vision/image/svg.h"
+#include "tests/fixtures/image_server.h"
 #include "tests/fixtures/needs_onnxruntime.h"
-#include "tests/fixtures/running_server.h"
 
 namespace annulus::server {
 namespace {
@@ -183,16 +182,11 @@ TEST(OpenApi, SaysWhatIsRejectedWithoutTheToken) {
 class OpenApiImages : public NeedsOnnxRuntime {};
 
 TEST_F(OpenApiImages, AnswersToImagesAreAsDescribed) {
-  ServeOptions options;
-  options.encoder.backbone = std::string(ANNULUS_TEST_DATA) + "/backbones/any_size.onnx";
-  options.encoder.preprocess = "unit resize=8x8 crop=none";
+  ServeOptions options = image_options();
   options.max_response_numbers = 9;
   RunningServer running(options, {}, model_of_set(six_classes(5)));
   RawClient client(running.port());
-  const auto picture = render_svg(
-      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="5" fill="red"/></svg>)", 16,
-      "test picture");
-  const std::string bytes(reinterpret_cast<const char*>(picture.data()), picture.size());
+  const std::string bytes = red_picture();
   for (const char* path : {"/embed", "/predict"}) {
     const RawResponse answer = client.ask("POST", path, bytes, {"Content-Type: image/png"});
     EXPECT_EQ(answer.status, 200) << path << " " << answer.body;

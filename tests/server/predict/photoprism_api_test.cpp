@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "annulus/base/base64.h"
-#include "annulus/vision/image/svg.h"
+#include "tests/fixtures/image_server.h"
 #include "tests/fixtures/needs_onnxruntime.h"
-#include "tests/fixtures/running_server.h"
 
 namespace annulus::server {
 namespace {
@@ -65,17 +64,11 @@ TEST(PhotoPrism, WhatCannotBeAnsweredIsASentence) {
 class PhotoPrismImages : public NeedsOnnxRuntime {};
 
 TEST_F(PhotoPrismImages, APhotoGetsTheLabelThatPredictGives) {
-  ServeOptions options;
-  options.encoder.backbone = std::string(ANNULUS_TEST_DATA) + "/backbones/any_size.onnx";
-  options.encoder.preprocess = "unit resize=8x8 crop=none";
+  ServeOptions options = image_options();
   options.false_reject = 0.0;
   RunningServer running(options, {}, model_of_set(six_classes(5)));
   RawClient client(running.port());
-  const auto picture = render_svg(
-      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="5" fill="red"/></svg>)", 16,
-      "test picture");
-  const std::string photo =
-      "data:image/png;base64," + base64_encoded({reinterpret_cast<const char*>(picture.data()), picture.size()});
+  const std::string photo = "data:image/png;base64," + base64_encoded(red_picture());
   const RawResponse labelled =
       client.ask("POST", "/api/v1/vision/labels", Json{{"id", "x"}, {"images", {photo, photo}}}.dump(), json_header());
   ASSERT_EQ(labelled.status, 200) << labelled.body;
