@@ -27,7 +27,7 @@ class CheckFiles(unittest.TestCase):
             "annulus/base/text_utils.h": ("// Job.\n", "a name that says nothing"),
             "cli/main.cpp": (f"// Job.\n// {LEFT_BEHIND}: write it\n", "work left behind"),
             "docs/a.md": ("See /home/someone/data/x.npz\n", "a path of one machine"),
-            "docs/words.md": ("Heads have " + "Companions.\n", "a word of this project alone"),
+            "docs/words.md": ("Heads have Compan" + "ions.\n", "a word of this project alone"),
             "scripts/get": (f"curl https://{HOST}/x\n", "a package registry's host"),
         }
         code, output = check({path: text for path, (text, _) in faults.items()})
