@@ -12,8 +12,8 @@
 
 #include "annulus/base/error.h"
 #include "tests/fixtures/hostile_decoders.h"
-#include "tests/fixtures/image_server.h"
 #include "tests/fixtures/needs_onnxruntime.h"
+#include "tests/fixtures/running_server.h"
 
 namespace annulus::server {
 namespace {

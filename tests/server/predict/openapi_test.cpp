@@ -13,8 +13,8 @@
 #include "annulus/base/base64.h"
 #include "annulus/pipeline/encode.h"
 #include "annulus/store/images/image_file.h"
-#include "tests/fixtures/image_server.h"
 #include "tests/fixtures/needs_onnxruntime.h"
+#include "tests/fixtures/running_server.h"
 
 namespace annulus::server {
 namespace {

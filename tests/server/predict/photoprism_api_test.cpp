@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "annulus/base/base64.h"
-#include "tests/fixtures/image_server.h"
 #include "tests/fixtures/needs_onnxruntime.h"
+#include "tests/fixtures/running_server.h"
 
 namespace annulus::server {
 namespace {
